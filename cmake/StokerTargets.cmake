@@ -1,0 +1,46 @@
+# How every target of ours is compiled. Contraction into fused multiply-adds is off because parameter draws must
+# give the same bits on every CPU.
+add_library(stoker_compile_options INTERFACE)
+target_compile_features(stoker_compile_options INTERFACE cxx_std_20)
+target_compile_options(stoker_compile_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Werror -ffp-contract=off)
+target_link_libraries(stoker_compile_options INTERFACE Threads::Threads)
+if(STOKER_SANITIZE)
+  target_compile_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE})
+endif()
+if(STOKER_THREAD_SAFETY)
+  target_compile_options(stoker_compile_options INTERFACE -Wthread-safety)
+endif()
+if(STOKER_FUZZ)
+  target_compile_options(stoker_compile_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# stoker_library(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...]): the library stoker::NAME of one folder.
+function(stoker_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(stoker_${name} STATIC ${ARG_SOURCES})
+  add_library(stoker::${name} ALIAS stoker_${name})
+  set_target_properties(stoker_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(stoker_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/stoker>)
+  target_link_libraries(stoker_${name} PUBLIC ${ARG_DEPENDS}
+    PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:stoker_compile_options>)
+endfunction()
+
+# stoker_program(NAME SOURCES ... DEPENDS ...): the executable NAME in bin/.
+function(stoker_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} stoker_compile_options)
+endfunction()
+
+# stoker_test(NAME SOURCES ... DEPENDS ...): a GoogleTest program whose tests CTest runs one by one.
+function(stoker_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
+  stoker_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gmock_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300 ${ARG_PROPERTIES})
+endfunction()

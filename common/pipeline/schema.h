@@ -1,0 +1,40 @@
+#ifndef STOKER_COMMON_PIPELINE_SCHEMA_H_
+#define STOKER_COMMON_PIPELINE_SCHEMA_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// What a dataset yields for one sample before any op. Value types, no invariants.
+struct SourceField {
+  enum class Kind {
+    kDense,         // `shape` elements of `dtype`, little-endian, row by row
+    kEncodedImage,  // a JPEG, PNG or WebP file of any size; dtype and shape say nothing
+  };
+  std::string name;
+  Kind kind = Kind::kDense;
+  v1::Dtype dtype = v1::DTYPE_UINT8;
+  std::vector<int64_t> shape;  // Of one sample; empty for a scalar. Images are height, width, channels.
+};
+using SourceSchema = std::vector<SourceField>;
+
+// Height and width in pixels.
+struct ImageSize {
+  int64_t height = 0;
+  int64_t width = 0;
+  friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+// Bytes of one element; 0 for DTYPE_UNSPECIFIED.
+int64_t ByteSize(v1::Dtype dtype);
+
+// The name that YAML and people use: "uint8", "float32".
+std::string DtypeName(v1::Dtype dtype);
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_PIPELINE_SCHEMA_H_
