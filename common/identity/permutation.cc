@@ -4,16 +4,10 @@
 #include <bit>
 
 #include "common/check.h"
+#include "common/identity/mix.h"
 
 namespace stoker {
 namespace {
-
-// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which passes for a random function.
-uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // Half the width of the smallest block, of an even number of bits, that can hold every value below `size`.
 int HalfBits(uint64_t size) { return std::max<int>(1, (std::bit_width(size - 1) + 1) / 2); }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -34,6 +36,12 @@ int64_t ByteSize(v1::Dtype dtype);
 
 // The name that YAML and people use: "uint8", "float32".
 std::string DtypeName(v1::Dtype dtype);
+
+// One sample of all its fields: what a span of one sample carries, well below a message's 2 GiB.
+inline constexpr uint64_t kMaxSampleBytes = uint64_t{256} << 20;
+
+// Bytes of one sample of `field`, or InvalidArgument where its shape is empty or too large.
+absl::StatusOr<uint64_t> ByteSize(const v1::Field& field);
 
 }  // namespace stoker
 

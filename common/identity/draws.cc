@@ -1,0 +1,50 @@
+#include "common/identity/draws.h"
+
+#include <Random123/philox.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "common/check.h"
+#include "common/identity/mix.h"
+
+namespace stoker {
+namespace {
+
+// Sets draws apart from whatever else is keyed by a seed.
+constexpr uint64_t kDrawDomain = 0x647261777300;
+
+}  // namespace
+
+Draws::Draws(const DrawKey& key)
+    : key_(MixAll({kDrawDomain, key.seed, key.epoch, key.op, key.view})), position_(key.position) {}
+
+uint32_t Draws::Bits() {
+  if (used_ == 4) {
+    const uint64_t block = next_block_++;
+    const r123::Philox4x32::ctr_type counter = {
+        {static_cast<uint32_t>(position_), static_cast<uint32_t>(position_ >> 32), static_cast<uint32_t>(block),
+         static_cast<uint32_t>(block >> 32)}};
+    const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)}};
+    const auto random = r123::Philox4x32()(counter, key);
+    for (int i = 0; i < 4; ++i) block_[i] = random[i];
+    used_ = 0;
+  }
+  return block_[used_++];
+}
+
+double Draws::Uniform(double low, double high) {
+  STOKER_CHECK(low <= high);
+  return low + (high - low) * (static_cast<double>(Bits64() >> 11) * 0x1p-53);
+}
+
+uint64_t Draws::Below(uint64_t bound) {
+  STOKER_CHECK(bound >= 1);
+  // Bits beyond what holds bound − 1 are cut off; what is still too large is drawn again, once on average.
+  const int excess = 64 - std::max<int>(1, std::bit_width(bound - 1));
+  uint64_t value;
+  do value = Bits64() >> excess; while (value >= bound);
+  return value;
+}
+
+}  // namespace stoker

@@ -1,0 +1,52 @@
+#ifndef STOKER_COMMON_IDENTITY_DRAWS_H_
+#define STOKER_COMMON_IDENTITY_DRAWS_H_
+
+#include <array>
+#include <cstdint>
+
+namespace stoker {
+
+// What one op draws for one sample of one epoch.
+struct DrawKey {
+  uint64_t seed = 0;
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  uint64_t op = 0;    // The op's index in the pipeline as declared.
+  uint64_t view = 0;  // 0 until a pipeline has views.
+};
+
+// The random numbers that belong to a key: always the same ones, on every machine and for either placement,
+// whatever else was drawn before.
+//
+// Counter-based: Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011) from
+// Random123, its key mixed from (domain, seed, epoch, op, view), its counter (position, block). Cheap to
+// construct. One thread at a time.
+class Draws {
+ public:
+  explicit Draws(const DrawKey& key);
+
+  // 32 uniform bits.
+  uint32_t Bits();
+
+  // Uniform in [low, high], of 2^53 steps. Requires low ≤ high.
+  double Uniform(double low, double high);
+
+  // Uniform in [0, bound), without bias. Requires bound ≥ 1.
+  uint64_t Below(uint64_t bound);
+
+  // True with probability p.
+  bool Bernoulli(double p) { return Uniform(0, 1) < p; }
+
+ private:
+  uint64_t Bits64() { return uint64_t{Bits()} << 32 | Bits(); }
+
+  const uint64_t key_;
+  const uint64_t position_;
+  uint64_t next_block_ = 0;
+  std::array<uint32_t, 4> block_ = {};
+  int used_ = 4;  // of block_
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_IDENTITY_DRAWS_H_

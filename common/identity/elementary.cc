@@ -1,0 +1,41 @@
+#include "common/identity/elementary.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "common/check.h"
+
+namespace stoker {
+namespace {
+
+// ln 2 in two parts: the upper has 32 bits, so that its product with a small whole number is exact.
+constexpr double kLn2High = 0x1.62e42feep-1;
+constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+
+}  // namespace
+
+double DeterministicExp(double x) {
+  STOKER_CHECK(x >= -700 && x <= 700);
+  const double k = std::floor(x / std::numbers::ln2 + 0.5);
+  const double r = (x - k * kLn2High) - k * kLn2Low;  // |r| ≤ ln 2 / 2
+  double sum = 1;
+  for (int n = 14; n >= 1; --n) sum = 1 + r * sum / n;  // Taylor's series; its next term is below 1e-19.
+  return std::ldexp(sum, static_cast<int>(k));
+}
+
+double DeterministicLog(double x) {
+  STOKER_CHECK(std::isnormal(x) && x > 0);
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < std::numbers::sqrt2 / 2) {
+    m *= 2;
+    --exponent;
+  }
+  // log m = 2 artanh((m − 1) / (m + 1)); |s| ≤ 0.172, so that the series' next term is below 1e-19.
+  const double s = (m - 1) / (m + 1), s2 = s * s;
+  double sum = 0;
+  for (int n = 23; n >= 3; n -= 2) sum = s2 * (1.0 / n + sum);
+  return exponent * kLn2High + (exponent * kLn2Low + 2 * s * sum + 2 * s);
+}
+
+}  // namespace stoker

@@ -1,0 +1,64 @@
+#ifndef STOKER_COMMON_PIPELINE_SERVER_PIPELINE_H_
+#define STOKER_COMMON_PIPELINE_SERVER_PIPELINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/pipeline/parameters.h"
+#include "common/pipeline/schema.h"
+#include "stoker/v1/data_service.pb.h"
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// The server's part of a pipeline, joined to a dataset's fields: what a span carries and how each sample comes
+// to it. Immutable, hence thread-safe.
+class ServerPipeline {
+ public:
+  // One field of a span, and the source field that it comes from.
+  struct Output {
+    v1::Field field;
+    uint64_t bytes = 0;  // of one sample
+    int source = 0;      // index in the dataset's schema
+    bool image = false;  // decoded where encoded, then augmented
+  };
+
+  // InvalidArgument names the op or field that does not fit.
+  static absl::StatusOr<ServerPipeline> Create(const v1::Pipeline& pipeline, const SourceSchema& schema);
+
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+  // Sum of the outputs' sizes.
+  uint64_t sample_bytes() const { return sample_bytes_; }
+
+  // Samples of a span: the power of two nearest 1 MiB of output, from 1 to kMaxSpanSamples.
+  uint32_t span_samples() const { return span_samples_; }
+
+  // Limits and policies, with defaults: from the pipeline.
+  const v1::Pipeline& pipeline() const { return pipeline_; }
+  uint64_t max_pixels() const;
+  uint32_t max_scans() const;
+
+  // What the ops do to an image of `size` at a position. FailedPrecondition, naming the op, where one
+  // cannot take an image of this size.
+  absl::StatusOr<std::vector<OpParameters>> Draw(ImageSize size, uint64_t seed, uint64_t epoch,
+                                                 uint64_t position) const;
+
+  static constexpr uint32_t kMaxSpanSamples = 4096;
+
+ private:
+  ServerPipeline() = default;
+
+  v1::Pipeline pipeline_;
+  int ops_ = 0;  // that run on the server
+  std::vector<Output> outputs_;
+  uint64_t sample_bytes_ = 0;
+  uint32_t span_samples_ = 1;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_PIPELINE_SERVER_PIPELINE_H_

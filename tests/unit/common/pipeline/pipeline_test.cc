@@ -1,0 +1,51 @@
+#include "common/pipeline/pipeline.h"
+
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+v1::Pipeline Parse(const std::string& text) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  return pipeline;
+}
+
+const char kCropFlip[] = "ops { random_resized_crop { size: 224 } } ops { random_horizontal_flip {} }";
+const char kCropDeviceFlip[] =
+    "ops { random_resized_crop { size: 224 } } ops { placement: PLACEMENT_DEVICE random_horizontal_flip {} }";
+
+TEST(PipelineTest, TheDefaultIsCropAndFlip) {
+  EXPECT_EQ(DefaultPipeline().SerializeAsString(), Parse(kCropFlip).SerializeAsString());
+  EXPECT_TRUE(ValidatePipeline(DefaultPipeline()).ok());
+}
+
+TEST(PipelineTest, ErrorsNameTheOp) {
+  EXPECT_EQ(ValidatePipeline(Parse("ops { center_crop { size: 8 } } ops { random_crop {} }")).message(),
+            "pipeline.ops[1]: RandomCrop.size: give one number or height and width; found 0 numbers");
+  EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE resize { size: 8 } }")).message(),
+            "pipeline.ops[0]: Resize.placement: runs on the server only");
+  EXPECT_EQ(ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
+            "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it on "
+            "the device");
+  EXPECT_EQ(ValidatePipeline(Parse("limits { max_pixels: 0 }")).message(),
+            "pipeline.limits.max_pixels: 0 refuses every image");
+}
+
+TEST(PipelineTest, MovingAnOpToTheDeviceKeepsTheCursorsHashOnly) {
+  EXPECT_EQ(WholeHash(Parse(kCropFlip)), WholeHash(Parse(kCropDeviceFlip)));
+  EXPECT_NE(ServerHash(Parse(kCropFlip)), ServerHash(Parse(kCropDeviceFlip)));
+}
+
+TEST(PipelineTest, WhatChangesBytesChangesTheServersHash) {
+  const uint64_t hash = ServerHash(Parse(kCropFlip));
+  EXPECT_EQ(ServerHash(Parse(std::string(kCropFlip) + "ops { to_dtype { dtype: DTYPE_FLOAT32 } }")), hash);
+  EXPECT_EQ(ServerHash(Parse(std::string(kCropFlip) + "limits { max_scans: 100 }")), hash);
+  for (const char* change : {"limits { max_pixels: 9 }", "bad_samples: BAD_SAMPLES_SUBSTITUTE", "fields: 'image'",
+                             "decode_warnings: DECODE_WARNINGS_IGNORE", "ops { random_vertical_flip {} }"})
+    EXPECT_NE(ServerHash(Parse(std::string(kCropFlip) + change)), hash) << change;
+}
+
+}  // namespace
+}  // namespace stoker
