@@ -102,6 +102,11 @@ uint32_t ServerPipeline::max_scans() const {
   return pipeline_.limits().has_max_scans() ? pipeline_.limits().max_scans() : kDefaultMaxScans;
 }
 
+v1::DecodeWarnings ServerPipeline::decode_warnings() const {
+  return pipeline_.decode_warnings() == v1::DECODE_WARNINGS_UNSPECIFIED ? v1::DECODE_WARNINGS_FAIL_TRUNCATED
+                                                                        : pipeline_.decode_warnings();
+}
+
 absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(ImageSize size, uint64_t seed, uint64_t epoch,
                                                                uint64_t position) const {
   std::vector<OpParameters> parameters;

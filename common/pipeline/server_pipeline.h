@@ -37,10 +37,12 @@ class ServerPipeline {
   // Samples of a span: the power of two nearest 1 MiB of output, from 1 to kMaxSpanSamples.
   uint32_t span_samples() const { return span_samples_; }
 
-  // Limits and policies, with defaults: from the pipeline.
   const v1::Pipeline& pipeline() const { return pipeline_; }
+
+  // Limits and policies, defaults filled in.
   uint64_t max_pixels() const;
   uint32_t max_scans() const;
+  v1::DecodeWarnings decode_warnings() const;
 
   // What the ops do to an image of `size` at a position. FailedPrecondition, naming the op, where one
   // cannot take an image of this size.

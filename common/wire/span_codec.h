@@ -15,15 +15,23 @@ namespace stoker {
 
 // Spans on the wire: the bytes of a StreamResponse that carries a Span, written and read by hand so that a
 // payload is never copied on the server and copied once on the client. Any protobuf implementation reads what
-// EncodeSpan writes, and ParseSpan reads what any writes.
+// EncodeSpanPrefix begins, and ParseSpan reads what any writes.
 //
-// Pure functions: no gRPC, no I/O, thread-safe.
+// Pure functions: no gRPC, no I/O, thread-safe. Memory: the header's, however long the message claims to be.
+
+// A longer header is refused by both sides: parsed, its smallest fields take some thirty times their bytes.
+inline constexpr uint64_t kMaxSpanHeaderBytes = uint64_t{1} << 20;
+
+// Protobuf's own bound of a message.
+inline constexpr uint64_t kMaxMessageBytes = (uint64_t{1} << 31) - 1;
 
 // The bytes that precede the payload in the message: with `payload` appended, a complete StreamResponse.
-// The checksum is taken here, over the header as serialized and the payload.
-std::string EncodeSpanPrefix(const v1::SpanHeader& header, std::span<const uint8_t> payload);
+// The checksum is taken here, over the header as serialized and the payload. InvalidArgument, with the figures,
+// where header or message exceeds its bound: a span of fewer samples, or without names, fits. The header's strings
+// are UTF-8, or no protobuf parser takes the message.
+absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, std::span<const uint8_t> payload);
 
-// A message as the slices that it arrived in, in order. Points into them.
+// A message as the slices that it arrived in, in order. Points into them. Any cut will do, empty slices too.
 using Slices = std::span<const std::string_view>;
 
 // A span found in a message. Points into the message's slices.
@@ -39,13 +47,17 @@ struct SpanMessage {
 // class. Never fails.
 bool IsSpan(Slices message);
 
-// Finds header and payload. Copies no payload. Accepts fields in any order and skips unknown ones, as
-// protobuf does. DataLoss, with the offset, where the bytes are not a StreamResponse with one span.
+// Finds header and payload. Copies no payload. Accepts fields in any order, merges repeated ones and skips
+// unknown ones, as protobuf does. DataLoss, with the offset, where the bytes are not a StreamResponse with a span
+// or exceed kMaxMessageBytes.
+//
+// Stricter than protobuf in three cases that no encoder of this schema writes: a message with another response
+// beside the span, groups outside of the header, a header above its bound. All three are DataLoss.
 absl::StatusOr<SpanMessage> ParseSpan(Slices message);
 
 // Copies the payload into `destinations`, in order, verifying the checksum as it goes: the one copy on the
 // client. Their sizes add up to span.payload_bytes, or it is InvalidArgument and nothing is copied. DataLoss
-// where the checksum differs; the destinations then hold garbage.
+// where the checksum differs; the destinations then hold garbage. With no payload it verifies the header.
 absl::Status CopyPayload(const SpanMessage& span, std::span<const std::span<uint8_t>> destinations);
 
 }  // namespace stoker

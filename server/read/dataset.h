@@ -33,7 +33,8 @@ class Dataset {
   // What it is and where it lies, in one line for people.
   virtual std::string description() const = 0;
 
-  // A path relative to the dataset's root, or what stands for it. Requires id < size().
+  // A path relative to the dataset's root, or what stands for it, as text that is safe in logs and on the wire: see
+  // PrintableName. Requires id < size().
   virtual std::string SampleName(uint64_t id) const = 0;
 
   // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Fails with NotFound, Unavailable

@@ -1,0 +1,454 @@
+#include "client/loader/loader.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "client/loader/slab_ring.h"
+#include "client/loader/span_source.h"
+#include "client/loader/state.h"
+#include "client/schedule/batch_plan.h"
+#include "common/check.h"
+#include "common/identity/epoch_order.h"
+#include "common/pipeline/pipeline.h"
+#include "common/pipeline/server_pipeline.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+// Batches that a caller may hold while it asks for the next.
+constexpr int64_t kHeldBatches = 2;
+
+// What prefetch takes by default: bytes that keep some dozens of workers busy, in at least 2 batches.
+constexpr uint64_t kPrefetchBytes = uint64_t{64} << 20;
+constexpr int64_t kMostPrefetch = 64;
+
+absl::StatusOr<std::string> OnlyDataset(Client& client) {
+  STOKER_ASSIGN_OR_RETURN(const auto list, client.ListDatasets());
+  if (list.datasets_size() == 1) return list.datasets(0).name();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "dataset: none is given, and the servers have ", list.datasets_size(), ": ",
+      absl::StrJoin(list.datasets(), ", ", [](std::string* out, const auto& d) { absl::StrAppend(out, d.name()); })));
+}
+
+int64_t Prefetch(const LoaderOptions& options, uint64_t batch_bytes) {
+  const auto by_bytes = static_cast<int64_t>(std::max<uint64_t>(1, options.prefetch_bytes / batch_bytes));
+  const auto busy = static_cast<int64_t>((kPrefetchBytes - 1) / batch_bytes + 1);
+  const int64_t wanted = options.prefetch > 0 ? options.prefetch : std::clamp<int64_t>(busy, 2, kMostPrefetch);
+  return std::min(wanted, by_bytes);
+}
+
+}  // namespace
+
+// A batch whose spans are on their way.
+struct Assembly {
+  BatchSpec spec;
+  std::shared_ptr<HostSlab> slab;
+  std::vector<uint64_t> positions, sample_ids;
+  std::vector<std::string> names;
+  std::vector<Substituted> substituted;
+  std::set<SpanSource::Ticket> tickets;
+  int missing = 0;  // spans
+  absl::Status status;      // Of the first row that failed,
+  uint64_t failed_row = 0;  // this one.
+};
+
+class Loader::Impl {
+ public:
+  // What Create found out.
+  struct Parts {
+    LoaderOptions options;
+    std::shared_ptr<Client> client;
+    v1::DescribeResponse description;
+    BatchPlan::Options plan;
+    std::vector<uint64_t> field_bytes;  // of one sample
+    v1::Open open;
+  };
+
+  Impl(Parts parts, DevicePipeline device_pipeline);
+  ~Impl();
+
+  absl::StatusOr<std::optional<Batch>> Next();
+  void SetEpoch(uint64_t epoch);
+  void Cancel();
+  std::string State() const;
+  absl::Status Restore(const std::string& state);
+  uint64_t batches_per_epoch() const { return plan_.BatchesFrom(0); }
+  const v1::DescribeResponse& description() const { return description_; }
+  LoaderStats stats() const;
+
+ private:
+  absl::Status CheckUsable() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Fill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  SpanSource::Request RequestFor(const std::shared_ptr<Assembly>& assembly, const SpanId& span, uint64_t row);
+  void OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, absl::StatusOr<v1::SpanHeader> header);
+
+  // Waits until the batch is whole, or was given up for another place in the order. Has an end: the caller's
+  // Cancel, or nothing arriving at all.
+  absl::Status Await(const std::shared_ptr<Assembly>& assembly) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  bool IsNext(const std::shared_ptr<Assembly>& assembly) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !assemblies_.empty() && assemblies_.front() == assembly;
+  }
+  absl::StatusOr<Batch> Finish(Assembly& assembly) ABSL_LOCKS_EXCLUDED(mutex_);
+  void MoveTo(Cursor cursor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropAhead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Where a field's samples begin in a batch's slab.
+  uint64_t FieldOffset(size_t field, uint64_t rows) const;
+
+  const std::shared_ptr<Client> client_;
+  const LoaderOptions options_;
+  const v1::DescribeResponse description_;
+  const DevicePipeline device_pipeline_;
+  const BatchPlan plan_;
+  const std::vector<uint64_t> field_bytes_;
+  const uint64_t batch_bytes_;
+  const uint64_t span_samples_;
+  const int64_t prefetch_;
+  const JobIdentity job_;
+  const pid_t process_ = getpid();
+  const std::shared_ptr<SlabRing> ring_;
+  const std::shared_ptr<SpanSource> source_;
+
+  // Guards what is below, and assemblies once they are begun. Held while spans are asked for, which never blocks,
+  // but not while the device works.
+  mutable absl::Mutex mutex_;
+  absl::CondVar changed_;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);                 // Sticky.
+  Cursor cursor_ ABSL_GUARDED_BY(mutex_);                      // What was returned.
+  Cursor ahead_ ABSL_GUARDED_BY(mutex_);                       // What was begun.
+  std::optional<uint64_t> iterating_ ABSL_GUARDED_BY(mutex_);  // The epoch whose end is still to be told.
+  std::deque<std::shared_ptr<Assembly>> assemblies_ ABSL_GUARDED_BY(mutex_);
+  absl::Time last_arrival_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  LoaderStats stats_ ABSL_GUARDED_BY(mutex_);
+};
+
+// ---- creation ----
+
+absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
+  Impl::Parts parts;
+  parts.client = options.client;
+  if (parts.client == nullptr) {
+    STOKER_ASSIGN_OR_RETURN(parts.client, Client::Create({.servers = options.servers}));
+  }
+  if (options.batch_size < 1) return absl::InvalidArgumentError("batch_size: must be at least 1");
+  if (options.rank < 0 || options.world_size < 1)
+    return absl::InvalidArgumentError("rank and world_size: must not be negative, and there is at least one rank");
+  if (options.span_samples > ServerPipeline::kMaxSpanSamples)
+    return absl::InvalidArgumentError(
+        absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
+  STOKER_RETURN_IF_ERROR(ValidateShuffle(options.shuffle));
+  if (options.dataset.empty()) {
+    STOKER_ASSIGN_OR_RETURN(options.dataset, OnlyDataset(*parts.client));
+  }
+
+  v1::DescribeRequest request;
+  request.set_dataset(options.dataset);
+  if (options.pipeline.has_value()) *request.mutable_pipeline() = *options.pipeline;
+  if (!options.pipeline.has_value() && !options.pipeline_name.empty()) request.set_pipeline_name(options.pipeline_name);
+  STOKER_ASSIGN_OR_RETURN(parts.description, parts.client->Describe(request));
+  const v1::DescribeResponse& description = parts.description;
+
+  const std::vector<v1::Field> fields(description.fields().begin(), description.fields().end());
+  STOKER_ASSIGN_OR_RETURN(auto device_pipeline, DevicePipeline::Create(description.pipeline(), fields));
+  for (const v1::Field& field : fields) {
+    STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(field));
+    parts.field_bytes.push_back(bytes);
+  }
+  parts.plan = {.samples = description.identity().samples(),
+                .batch_size = static_cast<uint64_t>(options.batch_size),
+                .rank = static_cast<uint64_t>(options.rank),
+                .world_size = static_cast<uint64_t>(options.world_size),
+                .last_batch = options.last_batch};
+  STOKER_RETURN_IF_ERROR(BatchPlan::Validate(parts.plan));
+
+  parts.open.set_dataset(options.dataset);
+  *parts.open.mutable_pipeline() = description.pipeline();
+  parts.open.set_seed(options.seed);
+  *parts.open.mutable_shuffle() = options.shuffle;
+  parts.open.set_names(options.names);
+  if (options.device == nullptr) options.device = HostDevice();
+  parts.options = std::move(options);
+  return std::unique_ptr<Loader>(
+      new Loader(std::make_unique<Impl>(std::move(parts), std::move(device_pipeline))));
+}
+
+Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
+    : client_(std::move(parts.client)),
+      options_(std::move(parts.options)),
+      description_(std::move(parts.description)),
+      device_pipeline_(std::move(device_pipeline)),
+      plan_(parts.plan),
+      field_bytes_(std::move(parts.field_bytes)),
+      batch_bytes_(options_.batch_size * description_.sample_bytes()),
+      span_samples_(options_.span_samples > 0 ? options_.span_samples : description_.span_samples()),
+      prefetch_(Prefetch(options_, batch_bytes_)),
+      job_{.dataset = options_.dataset,
+           .identity = description_.identity(),
+           .pipeline_hash = WholeHash(description_.pipeline()),
+           .seed = options_.seed,
+           .shuffle = options_.shuffle},
+      ring_(std::make_shared<SlabRing>(options_.device, batch_bytes_, prefetch_ + kHeldBatches)),
+      source_(std::make_shared<SpanSource>(SpanSource::Options{
+          .client = client_.get(), .open = std::move(parts.open), .description = description_})) {
+  source_->Start();
+}
+
+Loader::Impl::~Impl() { source_->Shutdown(); }
+
+// ---- batches ----
+
+absl::Status Loader::Impl::CheckUsable() const {
+  if (!error_.ok()) return error_;
+  if (cancelled_) return absl::CancelledError("the loader was cancelled");
+  if (getpid() != process_)
+    return absl::FailedPreconditionError("the process was forked after the loader was made; make loaders in the child");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
+  std::shared_ptr<Assembly> assembly;
+  while (assembly == nullptr) {
+    absl::MutexLock lock(&mutex_);
+    STOKER_RETURN_IF_ERROR(CheckUsable());
+    if (iterating_.has_value() && *iterating_ != cursor_.epoch) {
+      iterating_.reset();
+      return std::nullopt;
+    }
+    iterating_ = cursor_.epoch;
+    if (!plan_.At(cursor_).has_value()) {  // Restored into a tail that is left out.
+      MoveTo({cursor_.epoch + 1, 0});
+      iterating_.reset();
+      return std::nullopt;
+    }
+    STOKER_RETURN_IF_ERROR(Fill());
+    if (assemblies_.empty())
+      return absl::FailedPreconditionError(absl::StrCat("all ", ring_->slabs(), " batches of this loader are held; let "
+                                                        "go of them, or copy what has to stay"));
+    const std::shared_ptr<Assembly> front = assemblies_.front();
+    const absl::Status status = Await(front);
+    if (!IsNext(front)) continue;  // Another thread moved the loader.
+    if (!status.ok()) return cancelled_ ? status : error_ = status;
+    assembly = front;
+    assemblies_.pop_front();
+    Fill().IgnoreError();  // The next call meets it again, and this batch is whole.
+  }
+  auto batch = Finish(*assembly);
+  absl::MutexLock lock(&mutex_);
+  if (!batch.ok()) return error_ = batch.status();
+  cursor_ = assembly->spec.next;
+  ++stats_.batches;
+  stats_.samples += assembly->spec.real;
+  stats_.substituted += batch->substituted().size();
+  return std::optional<Batch>(*std::move(batch));
+}
+
+absl::Status Loader::Impl::Fill() {
+  while (static_cast<int64_t>(assemblies_.size()) < prefetch_) {
+    auto spec = plan_.At(ahead_);
+    if (!spec.has_value()) {
+      ahead_ = {ahead_.epoch + 1, 0};
+      continue;
+    }
+    STOKER_ASSIGN_OR_RETURN(auto slab, ring_->TryTake());
+    if (slab == nullptr) break;
+    Begin(*spec, std::move(slab));
+    ahead_ = spec->next;
+  }
+  return absl::OkStatus();
+}
+
+void Loader::Impl::Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) {
+  auto assembly = std::make_shared<Assembly>();
+  assembly->spec = spec;
+  assembly->slab = std::move(slab);
+  assembly->positions.resize(spec.rows);
+  assembly->sample_ids.resize(spec.rows);
+  if (options_.names) assembly->names.resize(spec.rows);
+  std::vector<SpanSource::Request> requests;
+  for (const Run& run : spec.runs) {
+    for (uint64_t i = 0; i < run.count; ++i) assembly->positions[run.row + i] = run.start + i;
+    for (const SpanId& span : CutSpans(spec.cursor.epoch, run, span_samples_))
+      requests.push_back(RequestFor(assembly, span, run.row + span.start - run.start));
+  }
+  assembly->missing = static_cast<int>(requests.size());
+  const auto tickets = source_->Fetch(std::move(requests));
+  assembly->tickets = {tickets.begin(), tickets.end()};
+  assemblies_.push_back(std::move(assembly));
+}
+
+uint64_t Loader::Impl::FieldOffset(size_t field, uint64_t rows) const {
+  uint64_t offset = 0;
+  for (size_t i = 0; i < field; ++i) offset += rows * field_bytes_[i];
+  return offset;
+}
+
+SpanSource::Request Loader::Impl::RequestFor(const std::shared_ptr<Assembly>& assembly, const SpanId& span,
+                                             uint64_t row) {
+  SpanSource::Request request{.span = span, .owner = assembly};
+  const std::span<uint8_t> slab = assembly->slab->bytes();
+  for (size_t field = 0; field < field_bytes_.size(); ++field)
+    request.destinations.push_back(slab.subspan(
+        FieldOffset(field, assembly->spec.rows) + row * field_bytes_[field], span.count * field_bytes_[field]));
+  request.done = [this, assembly, span, row](absl::StatusOr<v1::SpanHeader> header) {
+    OnSpan(*assembly, span, row, std::move(header));
+  };
+  return request;
+}
+
+void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row,
+                          absl::StatusOr<v1::SpanHeader> header) {
+  absl::MutexLock lock(&mutex_);
+  last_arrival_ = absl::Now();
+  --assembly.missing;
+  if (!header.ok()) {
+    if (assembly.status.ok() || row < assembly.failed_row) {
+      assembly.status = header.status();
+      assembly.failed_row = row;
+    }
+  } else {
+    for (uint32_t i = 0; i < span.count; ++i) assembly.sample_ids[row + i] = header->sample_ids(static_cast<int>(i));
+    if (options_.names)
+      for (uint32_t i = 0; i < span.count; ++i) assembly.names[row + i] = header->names(static_cast<int>(i));
+    for (const auto& substitution : header->substitutions())
+      assembly.substituted.push_back({.position = span.start + substitution.offset(),
+                                      .bad_sample_id = substitution.bad_sample_id(),
+                                      .bad_sample_name = substitution.bad_sample_name(),
+                                      .reason = substitution.reason()});
+  }
+  if (assembly.missing == 0) changed_.SignalAll();
+}
+
+absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly) {
+  const absl::Time begun = absl::Now();
+  absl::Status status;
+  while (assembly->missing > 0 && IsNext(assembly) && status.ok()) {
+    const absl::Time deadline = std::max(begun, last_arrival_) + options_.progress_timeout;
+    const bool late = changed_.WaitWithDeadline(&mutex_, deadline);
+    if (cancelled_) {
+      status = absl::CancelledError("the loader was cancelled");
+    } else if (late && assembly->missing > 0 && absl::Now() >= last_arrival_ + options_.progress_timeout) {
+      status = absl::DeadlineExceededError(absl::StrCat("no span arrived for ",
+                                                        absl::FormatDuration(options_.progress_timeout), " (",
+                                                        source_->Problems(), ")"));
+    }
+  }
+  stats_.waited += absl::Now() - begun;
+  return status.ok() ? assembly->status : status;
+}
+
+absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
+  Batch batch;
+  batch.epoch_ = assembly.spec.cursor.epoch;
+  batch.real_ = static_cast<int64_t>(assembly.spec.real);
+  batch.positions_ = std::move(assembly.positions);
+  batch.sample_ids_ = std::move(assembly.sample_ids);
+  batch.names_ = std::move(assembly.names);
+  batch.substituted_ = std::move(assembly.substituted);
+  std::sort(batch.substituted_.begin(), batch.substituted_.end(),
+            [](const Substituted& a, const Substituted& b) { return a.position < b.position; });
+  batch.slab_ = std::move(assembly.slab);
+
+  const auto rows = static_cast<int64_t>(assembly.spec.rows);
+  HostBatch host{.seed = options_.seed, .epoch = batch.epoch_, .positions = batch.positions_};
+  for (size_t i = 0; i < field_bytes_.size(); ++i) {
+    const v1::Field& field = description_.fields(static_cast<int>(i));
+    const auto bytes = batch.slab_->bytes().subspan(FieldOffset(i, rows), rows * field_bytes_[i]);
+    host.fields.push_back(bytes);
+    Tensor tensor{.name = field.name(), .dtype = field.dtype(), .shape = {rows}, .data = bytes.data(),
+                  .bytes = bytes.size()};
+    tensor.shape.insert(tensor.shape.end(), field.shape().begin(), field.shape().end());
+    batch.server_tensors_.push_back(std::move(tensor));
+  }
+  const absl::Time begun = absl::Now();
+  STOKER_ASSIGN_OR_RETURN(batch.device_, options_.device->Submit(device_pipeline_, host));
+  absl::MutexLock lock(&mutex_);
+  stats_.transformed += absl::Now() - begun;
+  return batch;
+}
+
+// ---- position ----
+
+void Loader::Impl::MoveTo(Cursor cursor) {
+  cursor_ = cursor;
+  iterating_.reset();
+  const bool foreseen = !assemblies_.empty() && assemblies_.front()->spec.cursor == cursor;
+  if (!foreseen) DropAhead();
+}
+
+void Loader::Impl::DropAhead() {
+  std::set<SpanSource::Ticket> tickets;
+  for (const auto& assembly : assemblies_) tickets.insert(assembly->tickets.begin(), assembly->tickets.end());
+  source_->Forget(tickets);
+  assemblies_.clear();
+  ahead_ = cursor_;
+  changed_.SignalAll();
+}
+
+void Loader::Impl::SetEpoch(uint64_t epoch) {
+  absl::MutexLock lock(&mutex_);
+  MoveTo({epoch, 0});
+}
+
+void Loader::Impl::Cancel() {
+  absl::MutexLock lock(&mutex_);
+  cancelled_ = true;
+  changed_.SignalAll();
+}
+
+std::string Loader::Impl::State() const {
+  absl::MutexLock lock(&mutex_);
+  return EncodeState(job_, cursor_);
+}
+
+absl::Status Loader::Impl::Restore(const std::string& state) {
+  STOKER_ASSIGN_OR_RETURN(const Cursor cursor, DecodeState(state, job_));
+  absl::MutexLock lock(&mutex_);
+  MoveTo(cursor);
+  if (!std::exchange(error_, absl::OkStatus()).ok()) DropAhead();
+  return absl::OkStatus();
+}
+
+LoaderStats Loader::Impl::stats() const {
+  LoaderStats stats;
+  {
+    absl::MutexLock lock(&mutex_);
+    stats = stats_;
+  }
+  source_->AddTo(stats);
+  return stats;
+}
+
+// ---- the public face ----
+
+Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Loader::~Loader() = default;
+absl::StatusOr<std::optional<Batch>> Loader::Next() { return impl_->Next(); }
+void Loader::SetEpoch(uint64_t epoch) { impl_->SetEpoch(epoch); }
+void Loader::Cancel() { impl_->Cancel(); }
+std::string Loader::State() const { return impl_->State(); }
+absl::Status Loader::Restore(const std::string& state) { return impl_->Restore(state); }
+uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
+const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
+LoaderStats Loader::stats() const { return impl_->stats(); }
+
+// Receive buffers of a megabyte stay in the heap instead of being mapped and unmapped for each message.
+void TuneAllocator() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+}  // namespace stoker

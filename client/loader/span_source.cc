@@ -1,0 +1,345 @@
+#include "client/loader/span_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/receive/transport.h"
+#include "common/check.h"
+
+namespace stoker {
+namespace {
+
+constexpr absl::Duration kKeepInterval = absl::Milliseconds(100);
+constexpr absl::Duration kResolveInterval = absl::Seconds(5);
+constexpr absl::Duration kOpenTimeout = absl::Seconds(10);
+constexpr absl::Duration kFirstPause = absl::Milliseconds(100), kLongestPause = absl::Seconds(5);
+
+// Garbled spans in a row after which a stream is given up.
+constexpr int kMostGarbled = 8;
+
+// Spans that a server may owe: two for each of its workers, so that none waits for the network, and some on the way.
+int Window(uint32_t parallelism) { return static_cast<int>(std::clamp<uint32_t>(2 * parallelism + 2, 4, 512)); }
+
+absl::Status ToStatus(const v1::Error& error) {
+  switch (error.kind()) {
+    case v1::ERROR_KIND_SAMPLE: return absl::DataLossError(error.message());
+    case v1::ERROR_KIND_PIPELINE: return absl::FailedPreconditionError(error.message());
+    default: return absl::UnavailableError(error.message());
+  }
+}
+
+}  // namespace
+
+// One server. All but the address is guarded by the source's mutex.
+class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_from_this<Link> {
+ public:
+  Link(std::shared_ptr<SpanSource> source, int id, std::string address)
+      : id(id), address(std::move(address)), source_(std::move(source)) {}
+
+  absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(*this, opened); }
+  void OnSpan(const SpanMessage& span) override { source_->OnSpan(*this, span); }
+  void OnDrain() override { source_->OnDrain(*this); }
+  void OnClosed(const absl::Status& status) override { source_->OnClosed(*this, status); }
+
+  const int id;
+  const std::string address;
+
+  std::shared_ptr<SpanStream> stream;  // Null between attempts.
+  bool opened = false;
+  bool member = true;                  // Its name still stands for it.
+  uint64_t stream_key = 0;
+  std::string problem = "not connected yet";
+  absl::Time next_attempt = absl::InfinitePast();
+  absl::Time begun;
+  absl::Duration pause = kFirstPause;
+  int garbled = 0;
+  uint64_t spans = 0;
+
+ private:
+  const std::shared_ptr<SpanSource> source_;
+};
+
+SpanSource::SpanSource(Options options)
+    : client_(options.client),
+      open_(std::move(options.open)),
+      description_(std::move(options.description)),
+      jitter_(std::random_device{}()) {}
+
+void SpanSource::Start() {
+  keeper_ = std::thread([this] { Keep(); });
+}
+
+void SpanSource::Shutdown() {
+  std::vector<std::shared_ptr<SpanStream>> streams;
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    requests_.clear();
+    changed_.SignalAll();
+    for (auto& [id, link] : links_)
+      if (link->stream != nullptr) streams.push_back(link->stream);
+  }
+  for (const auto& stream : streams) stream->Abort();
+  if (keeper_.joinable()) keeper_.join();
+  std::map<int, std::shared_ptr<Link>> links;  // They hold this: let go without the lock.
+  absl::MutexLock lock(&mutex_);
+  while (streams_ > 0) changed_.Wait(&mutex_);
+  links.swap(links_);
+}
+
+// ---- membership and connections, on the keeper's thread ----
+
+void SpanSource::Keep() {
+  absl::Time resolve_at = absl::InfinitePast();
+  while (true) {
+    if (absl::Now() >= resolve_at) {
+      UpdateMembers();
+      resolve_at = absl::Now() + kResolveInterval;
+    }
+    KeepOnce();
+    absl::MutexLock lock(&mutex_);
+    if (!stopping_) changed_.WaitWithTimeout(&mutex_, kKeepInterval);
+    if (stopping_) return;
+  }
+}
+
+void SpanSource::UpdateMembers() {
+  const std::vector<std::string> addresses = client_->Addresses();
+  if (addresses.empty()) return;  // A name server's fault; those known stay.
+  absl::MutexLock lock(&mutex_);
+  for (auto& [id, link] : links_)
+    link->member = std::find(addresses.begin(), addresses.end(), link->address) != addresses.end();
+  for (const std::string& address : addresses) {
+    if (std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link.second->address == address; }))
+      continue;
+    const int id = next_link_++;
+    links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address));
+  }
+}
+
+void SpanSource::KeepOnce() {
+  std::vector<std::shared_ptr<SpanStream>> hung;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stopping_) return;
+    const absl::Time now = absl::Now();
+    for (auto& [id, link] : links_) {
+      if (link->stream == nullptr && link->member && now >= link->next_attempt) Connect(*link);
+      if (link->stream != nullptr && !link->opened && now - link->begun > kOpenTimeout) hung.push_back(link->stream);
+    }
+  }
+  for (const auto& stream : hung) stream->Abort();
+}
+
+void SpanSource::Connect(Link& link) {
+  link.begun = absl::Now();
+  ++streams_;
+  // What the stream tells waits for the lock, hence for `stream` to be set.
+  link.stream = client_->transport()->Open(link.address, open_, link.shared_from_this());
+}
+
+// ---- what streams tell, on the transport's thread ----
+
+absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (link.opened) return absl::InternalError("the server opened the stream twice");
+    if (auto difference = Difference(description_.identity(), opened.identity()); !difference.empty())
+      return absl::FailedPreconditionError(difference);
+    if (opened.sample_bytes() != description_.sample_bytes())
+      return absl::FailedPreconditionError(absl::StrCat("it would send ", opened.sample_bytes(),
+                                                        " bytes a sample instead of ", description_.sample_bytes()));
+    link.opened = true;
+    link.stream_key = opened.stream_key();
+    link.problem.clear();
+    link.garbled = 0;
+    scheduler_.AddServer(link.id, Window(opened.parallelism()));
+  }
+  SendWants();
+  return absl::OkStatus();
+}
+
+absl::Status SpanSource::CheckShape(const Link& link, const SpanMessage& span) const {
+  const v1::SpanHeader& header = span.header;
+  if (header.stream_key() != link.stream_key) return absl::DataLossError("a span of another stream");
+  if (header.has_error()) return absl::OkStatus();
+  if (span.payload_bytes != header.count() * description_.sample_bytes() ||
+      header.sample_ids_size() != static_cast<int>(header.count()) ||
+      (open_.names() && header.names_size() != static_cast<int>(header.count())))
+    return absl::DataLossError(absl::StrCat("a span of ", header.count(), " samples with ", span.payload_bytes,
+                                            " bytes and ", header.sample_ids_size(), " ids"));
+  return absl::OkStatus();
+}
+
+void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
+  const absl::Time begun = absl::Now();
+  const v1::SpanHeader& header = message.header;
+  Ticket ticket = 0;
+  std::vector<std::span<uint8_t>> destinations;
+  std::shared_ptr<void> owner;  // Of the destinations, while they are written to without the lock.
+  absl::Status status;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto owed = scheduler_.Arrived(link.id, {header.epoch(), header.start(), header.count()});
+    if (!owed.has_value() || !requests_.contains(*owed)) return;  // Taken back while it was on its way.
+    ticket = *owed;
+    destinations = requests_.at(ticket)->destinations;
+    owner = requests_.at(ticket)->owner;
+    status = CheckShape(link, message);
+  }
+  if (status.ok() && header.has_error()) destinations.clear();
+  if (status.ok()) status = CopyPayload(message, destinations);
+  if (!status.ok()) return OnGarbled(link, ticket, status);
+  if (header.has_error()) return OnFailedSpan(link, ticket, header.error());
+
+  std::unique_ptr<Request> request;
+  {
+    absl::MutexLock lock(&mutex_);
+    link.garbled = 0;
+    link.pause = kFirstPause;
+    ++link.spans;
+    ++spans_;
+    bytes_ += message.payload_bytes;
+    server_times_.set_wait(server_times_.wait() + header.times().wait());
+    server_times_.set_read(server_times_.read() + header.times().read());
+    server_times_.set_decode(server_times_.decode() + header.times().decode());
+    server_times_.set_augment(server_times_.augment() + header.times().augment());
+    server_times_.set_pack(server_times_.pack() + header.times().pack());
+    scheduler_.Done(link.id, ticket);
+    request = TakeRequest(ticket);
+    received_ += absl::Now() - begun;
+  }
+  SendWants();
+  if (request != nullptr) request->done(header);
+}
+
+void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error) {
+  std::unique_ptr<Request> request;
+  absl::Status status = ToStatus(error);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!absl::IsUnavailable(status)) {
+      scheduler_.Done(link.id, ticket);
+      request = TakeRequest(ticket);
+    } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()))) {
+      ++retried_;
+    } else {
+      status = absl::UnavailableError(
+          absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
+      scheduler_.Done(link.id, ticket);
+      request = TakeRequest(ticket);
+    }
+  }
+  SendWants();
+  if (request != nullptr) request->done(status);
+}
+
+void SpanSource::OnGarbled(Link& link, Ticket ticket, const absl::Status& status) {
+  std::shared_ptr<SpanStream> hopeless;
+  {
+    absl::MutexLock lock(&mutex_);
+    scheduler_.Retry(link.id, ticket);
+    ++retried_;
+    link.problem = std::string(status.message());
+    if (++link.garbled > kMostGarbled) hopeless = link.stream;
+  }
+  if (hopeless != nullptr) hopeless->Abort();
+  SendWants();
+}
+
+void SpanSource::OnDrain(Link& link) {
+  std::shared_ptr<SpanStream> stream;
+  {
+    absl::MutexLock lock(&mutex_);
+    scheduler_.CloseServer(link.id);
+    link.problem = "shutting down";
+    stream = link.stream;
+  }
+  stream->HalfClose();
+}
+
+void SpanSource::OnClosed(Link& link, const absl::Status& status) {
+  {
+    absl::MutexLock lock(&mutex_);
+    retried_ += scheduler_.RemoveServer(link.id);
+    if (!status.ok() || link.problem.empty())
+      link.problem = status.ok() ? "it ended the stream" : std::string(status.message());
+    link.opened = false;
+    link.stream = nullptr;
+    link.next_attempt = absl::Now() + link.pause * std::uniform_real_distribution<>(0.5, 1.0)(jitter_);
+    link.pause = std::min(2 * link.pause, kLongestPause);
+  }
+  SendWants();
+  absl::MutexLock lock(&mutex_);
+  --streams_;
+  changed_.SignalAll();
+}
+
+// ---- requests ----
+
+std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests) {
+  std::vector<Ticket> tickets;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (Request& request : requests) {
+      tickets.push_back(scheduler_.Need(request.span));
+      requests_.emplace(tickets.back(), std::make_unique<Request>(std::move(request)));
+    }
+  }
+  SendWants();
+  return tickets;
+}
+
+void SpanSource::Forget(const std::set<Ticket>& tickets) {
+  std::vector<std::pair<std::shared_ptr<SpanStream>, SpanId>> cancels;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& asked : scheduler_.Forget(tickets))
+      if (const auto& stream = links_.at(asked.server)->stream) cancels.emplace_back(stream, asked.span);
+    for (Ticket ticket : tickets) requests_.erase(ticket);
+  }
+  for (const auto& [stream, span] : cancels) stream->Cancel(span);
+  SendWants();
+}
+
+void SpanSource::SendWants() {
+  std::vector<std::pair<std::shared_ptr<SpanStream>, SpanId>> wants;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& assignment : scheduler_.Assign())
+      wants.emplace_back(links_.at(assignment.server)->stream, assignment.span);
+  }
+  for (const auto& [stream, span] : wants) stream->Want(span);
+}
+
+std::unique_ptr<SpanSource::Request> SpanSource::TakeRequest(Ticket ticket) {
+  auto found = requests_.find(ticket);
+  if (found == requests_.end()) return nullptr;
+  auto request = std::move(found->second);
+  requests_.erase(found);
+  return request;
+}
+
+void SpanSource::AddTo(LoaderStats& stats) const {
+  absl::MutexLock lock(&mutex_);
+  stats.spans = spans_;
+  stats.bytes = bytes_;
+  stats.retried_spans = retried_;
+  stats.received = received_;
+  stats.server = server_times_;
+  for (const auto& [id, link] : links_)
+    stats.servers.push_back(
+        {.address = link->address, .connected = link->opened, .spans = link->spans, .problem = link->problem});
+}
+
+std::string SpanSource::Problems() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<std::string> problems;
+  for (const auto& [id, link] : links_)
+    problems.push_back(absl::StrCat(link->address, ": ", link->problem.empty() ? "connected" : link->problem));
+  return absl::StrJoin(problems, "; ");
+}
+
+}  // namespace stoker

@@ -1,0 +1,68 @@
+#include "client/loader/state.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+
+namespace stoker {
+namespace {
+
+constexpr int kVersion = 1;
+
+std::string Hex(uint64_t value) { return absl::StrFormat("%016x", value); }
+
+// Everything but the cursor, under the names that errors use.
+nlohmann::ordered_json Describe(const JobIdentity& job) {
+  const auto mode = job.shuffle.mode() == v1::SHUFFLE_MODE_UNSPECIFIED ? v1::SHUFFLE_MODE_FULL : job.shuffle.mode();
+  return {{"fingerprint", absl::BytesToHexString(job.identity.fingerprint())},
+          {"samples", job.identity.samples()},
+          {"pipeline", Hex(job.pipeline_hash)},
+          {"pixel_version", job.identity.pixel_version()},
+          {"pixel_check", Hex(job.identity.pixel_check())},
+          {"seed", job.seed},
+          {"shuffle", {{"mode", v1::ShuffleMode_Name(mode)},
+                       {"block_samples", job.shuffle.block_samples()},
+                       {"window_blocks", job.shuffle.window_blocks()}}}};
+}
+
+absl::Status Malformed(absl::string_view reason) {
+  return absl::InvalidArgumentError(absl::StrCat("state: ", reason, "; it must be what State() returned"));
+}
+
+bool IsCount(const nlohmann::json& state, const char* key) {
+  return state.contains(key) && state[key].is_number_unsigned();
+}
+
+}  // namespace
+
+std::string EncodeState(const JobIdentity& job, const Cursor& cursor) {
+  nlohmann::ordered_json state = {
+      {"version", kVersion}, {"dataset", job.dataset}, {"epoch", cursor.epoch}, {"position", cursor.position}};
+  state.update(Describe(job));
+  return state.dump();
+}
+
+absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& job) {
+  const auto state = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!state.is_object()) return Malformed("it is no JSON object");
+  if (!IsCount(state, "version")) return Malformed("it has no version");
+  if (state["version"] != kVersion)
+    return absl::InvalidArgumentError(absl::StrCat("state: it is of version ", state["version"].dump(),
+                                                   ", and this build knows ", kVersion));
+  const nlohmann::ordered_json described = Describe(job);
+  for (const auto& [key, value] : described.items()) {
+    if (!state.contains(key)) return Malformed(absl::StrCat("it has no ", key));
+    if (state[key] != nlohmann::json(value))
+      return absl::FailedPreconditionError(absl::StrCat("state: its ", key, " is ", state[key].dump(),
+                                                        ", and this loader's is ", value.dump(),
+                                                        ": a cursor means something in its own order only"));
+  }
+  if (!IsCount(state, "epoch") || !IsCount(state, "position")) return Malformed("it has no epoch and position");
+  const Cursor cursor = {state["epoch"].get<uint64_t>(), state["position"].get<uint64_t>()};
+  if (cursor.position >= job.identity.samples())
+    return Malformed(absl::StrCat("position ", cursor.position, " is past the dataset's ", job.identity.samples()));
+  return cursor;
+}
+
+}  // namespace stoker

@@ -1,0 +1,71 @@
+#include "client/receive/resolve.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kDefaultPort[] = "7077";
+
+absl::Status Malformed(const std::string& text) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "servers: '", text, "' is no server; write host:port, dns:///name:port for all addresses of a name, or unix:/path"));
+}
+
+bool IsPort(const std::string& text) {
+  int port = 0;
+  return absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535;
+}
+
+}  // namespace
+
+absl::StatusOr<ServerName> ParseServerName(const std::string& text) {
+  ServerName name;
+  absl::string_view rest = text;
+  if (absl::ConsumePrefix(&rest, "unix:")) {
+    name.path = std::string(rest);
+    if (name.path.empty()) return Malformed(text);
+    return name;
+  }
+  name.all_addresses = absl::ConsumePrefix(&rest, "dns:///");
+  const size_t bracket = rest.rfind(']'), colon = rest.rfind(':');
+  const bool has_port = colon != rest.npos && (bracket == rest.npos || colon > bracket);
+  name.host = std::string(has_port ? rest.substr(0, colon) : rest);
+  name.port = has_port ? std::string(rest.substr(colon + 1)) : kDefaultPort;
+  const bool clean = name.host.find_first_of("/ \t\n,") == std::string::npos &&
+                     (name.host.find(':') == std::string::npos || name.host.front() == '[');
+  if (name.host.empty() || !clean || !IsPort(name.port)) return Malformed(text);
+  return name;
+}
+
+absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name) {
+  if (!name.path.empty()) return std::vector<std::string>{"unix:" + name.path};
+  if (!name.all_addresses) return std::vector<std::string>{absl::StrCat(name.host, ":", name.port)};
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(name.host.c_str(), name.port.c_str(), &hints, &found);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  if (error != 0)
+    return absl::UnavailableError(absl::StrCat("the name '", name.host, "' has no address: ", gai_strerror(error)));
+  std::set<std::string> addresses;
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    char host[NI_MAXHOST];
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) continue;
+    addresses.insert(entry->ai_family == AF_INET6 ? absl::StrCat("[", host, "]:", name.port)
+                                                  : absl::StrCat(host, ":", name.port));
+  }
+  return std::vector<std::string>(addresses.begin(), addresses.end());
+}
+
+}  // namespace stoker

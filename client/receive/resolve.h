@@ -1,0 +1,28 @@
+#ifndef STOKER_CLIENT_RECEIVE_RESOLVE_H_
+#define STOKER_CLIENT_RECEIVE_RESOLVE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace stoker {
+
+// A server as a user writes it, told apart.
+struct ServerName {
+  bool all_addresses = false;  // dns:///name:port: every address of the name is a server
+  std::string host;
+  std::string port;
+  std::string path;            // unix:/path; then host and port are empty
+};
+
+// "host:port", "host", "[v6]:port", "unix:/path", "dns:///name:port". InvalidArgument shows what can be written.
+absl::StatusOr<ServerName> ParseServerName(const std::string& text);
+
+// The addresses that gRPC connects to, sorted. Looks dns names up, which may block for seconds; others stand for
+// themselves. Unavailable if a name has no address now.
+absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_RECEIVE_RESOLVE_H_

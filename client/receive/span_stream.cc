@@ -1,0 +1,153 @@
+#include "client/receive/span_stream.h"
+
+#include <utility>
+#include <vector>
+
+#include "common/wire/grpc_status.h"
+#include "grpcpp/support/slice.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kStreamMethod[] = "/stoker.v1.DataService/Stream";
+
+grpc::ByteBuffer Serialize(const v1::StreamRequest& request) {
+  const grpc::Slice slice(request.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
+
+SpanStream::SpanStream(grpc::GenericStub stub, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler)
+    : call_(stub.PrepareCall(&context_, kStreamMethod, queue)), handler_(std::move(handler)) {}
+
+void SpanStream::Start(const v1::Open& open) {
+  self_ = shared_from_this();
+  v1::StreamRequest request;
+  *request.mutable_open() = open;
+  {
+    absl::MutexLock lock(&mutex_);
+    outgoing_.push_front(Serialize(request));
+  }
+  call_->StartCall(&started_);
+}
+
+void SpanStream::Want(const SpanId& span) {
+  v1::StreamRequest request;
+  request.mutable_want()->set_epoch(span.epoch);
+  request.mutable_want()->set_start(span.start);
+  request.mutable_want()->set_count(span.count);
+  Write(request);
+}
+
+void SpanStream::Cancel(const SpanId& span) {
+  v1::StreamRequest request;
+  request.mutable_cancel()->set_epoch(span.epoch);
+  request.mutable_cancel()->set_start(span.start);
+  request.mutable_cancel()->set_count(span.count);
+  Write(request);
+}
+
+void SpanStream::HalfClose() {
+  absl::MutexLock lock(&mutex_);
+  half_close_wanted_ = true;
+  WriteNext();
+}
+
+void SpanStream::Abort() { context_.TryCancel(); }
+
+void SpanStream::Write(const v1::StreamRequest& request) {
+  absl::MutexLock lock(&mutex_);
+  if (half_close_wanted_ || broken_) return;
+  outgoing_.push_back(Serialize(request));
+  WriteNext();
+}
+
+// One write is in flight at a time. gRPC copies the message's slices, so that it may go at once.
+void SpanStream::WriteNext() {
+  if (!started_ok_ || writing_ || broken_) return;
+  if (!outgoing_.empty()) {
+    writing_ = true;
+    call_->Write(outgoing_.front(), &written_);
+    outgoing_.pop_front();
+  } else if (half_close_wanted_ && !half_closed_) {
+    writing_ = half_closed_ = true;
+    call_->WritesDone(&written_);
+  }
+}
+
+void SpanStream::On(Event event, bool ok) {
+  switch (event) {
+    case Event::kStarted: {
+      {
+        absl::MutexLock lock(&mutex_);
+        started_ok_ = ok;
+        broken_ = !ok;
+        WriteNext();
+      }
+      if (!ok) return Finish();
+      return call_->Read(&incoming_, &read_);
+    }
+    case Event::kRead: return ok ? OnRead() : Finish();
+    case Event::kWritten: {
+      {
+        absl::MutexLock lock(&mutex_);
+        writing_ = false;
+        if (!ok) broken_ = true;  // The pending read fails too, and ends the call.
+        WriteNext();
+      }
+      return ReleaseIfOver();
+    }
+    case Event::kFinished: {
+      closed_ = true;
+      handler_->OnClosed(refusal_.ok() ? FromGrpc(status_) : refusal_);
+      return ReleaseIfOver();
+    }
+  }
+}
+
+void SpanStream::OnRead() {
+  if (auto status = HandleMessage(); !status.ok()) {
+    refusal_ = status;
+    context_.TryCancel();
+  }
+  incoming_.Clear();
+  call_->Read(&incoming_, &read_);
+}
+
+absl::Status SpanStream::HandleMessage() {
+  if (!refusal_.ok()) return refusal_;
+  std::vector<grpc::Slice> slices;
+  if (!incoming_.Dump(&slices).ok()) return absl::DataLossError("a message that cannot be decompressed");
+  std::vector<std::string_view> views;
+  for (const grpc::Slice& slice : slices) views.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  if (!IsSpan(views)) return HandleResponse(views);
+  const auto span = ParseSpan(views);
+  if (!span.ok()) return span.status();
+  handler_->OnSpan(*span);
+  return absl::OkStatus();
+}
+
+absl::Status SpanStream::HandleResponse(Slices message) {
+  std::string bytes;
+  for (std::string_view slice : message) bytes.append(slice);
+  v1::StreamResponse response;
+  if (!response.ParseFromString(bytes)) return absl::DataLossError("a message that is no stoker.v1.StreamResponse");
+  if (response.has_opened()) return handler_->OnOpened(response.opened());
+  if (response.has_drain()) handler_->OnDrain();
+  return absl::OkStatus();  // What a later server may say is none of our business.
+}
+
+void SpanStream::Finish() {
+  if (std::exchange(finishing_, true)) return;
+  call_->Finish(&status_, &finished_);
+}
+
+void SpanStream::ReleaseIfOver() {
+  std::shared_ptr<SpanStream> self;  // Outlives the lock: its end may be this object's.
+  absl::MutexLock lock(&mutex_);
+  broken_ = broken_ || closed_;
+  if (closed_ && !writing_) self = std::move(self_);
+}
+
+}  // namespace stoker

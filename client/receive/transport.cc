@@ -1,0 +1,82 @@
+#include "client/receive/transport.h"
+
+#include <utility>
+
+#include "common/status_macros.h"
+#include "common/wire/grpc_status.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "stoker/v1/data_service.grpc.pb.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000;
+constexpr int kFirstBackoffMs = 100, kMostBackoffMs = 2'000;
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // A span's size is known and asked for; slabs bound what is.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstBackoffMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstBackoffMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMostBackoffMs);
+  return arguments;
+}
+
+void Prepare(grpc::ClientContext& context, absl::Duration timeout) {
+  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+  context.set_wait_for_ready(true);
+}
+
+}  // namespace
+
+Transport::Transport()
+    : thread_([this] {
+        void* tag = nullptr;
+        bool ok = false;
+        while (queue_.Next(&tag, &ok)) {
+          auto* event = static_cast<SpanStream::Tag*>(tag);
+          event->stream->On(event->event, ok);
+        }
+      }) {}
+
+Transport::~Transport() {
+  queue_.Shutdown();
+  thread_.join();
+}
+
+std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address) {
+  absl::MutexLock lock(&mutex_);
+  auto& channel = channels_[address];
+  if (channel == nullptr) channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments());
+  return channel;
+}
+
+absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address,
+                                                                 grpc::ClientContext& context, absl::Duration timeout) {
+  Prepare(context, timeout);
+  v1::ListDatasetsResponse response;
+  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&context, {}, &response)));
+  return response;
+}
+
+absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& address, const v1::DescribeRequest& request,
+                                                         grpc::ClientContext& context, absl::Duration timeout) {
+  Prepare(context, timeout);
+  v1::DescribeResponse response;
+  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&context, request, &response)));
+  return response;
+}
+
+std::shared_ptr<SpanStream> Transport::Open(const std::string& address, const v1::Open& open,
+                                            std::shared_ptr<SpanStream::Handler> handler) {
+  auto stream =
+      std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address)), &queue_, std::move(handler));
+  stream->Start(open);
+  return stream;
+}
+
+}  // namespace stoker

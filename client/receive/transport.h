@@ -1,0 +1,52 @@
+#ifndef STOKER_CLIENT_RECEIVE_TRANSPORT_H_
+#define STOKER_CLIENT_RECEIVE_TRANSPORT_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "client/receive/span_stream.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/completion_queue.h"
+#include "stoker/v1/data_service.pb.h"
+
+namespace stoker {
+
+// Connections to servers, one for each address, shared by all streams of a process, and the thread on which what
+// they receive arrives. Thread-safe. Streams hold it: it ends after the last of them.
+class Transport {
+ public:
+  Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  ~Transport();
+
+  // One call each, waiting for the server to come up for at most `timeout`. `context` lets another thread cancel it.
+  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, grpc::ClientContext& context,
+                                                        absl::Duration timeout);
+  absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
+                                                grpc::ClientContext& context, absl::Duration timeout);
+
+  // Begins a stream. What comes of it is told to `handler` on this transport's thread, perhaps before this returns.
+  // Never blocks.
+  std::shared_ptr<SpanStream> Open(const std::string& address, const v1::Open& open,
+                                   std::shared_ptr<SpanStream::Handler> handler);
+
+ private:
+  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
+
+  absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
+
+  grpc::CompletionQueue queue_;
+  std::thread thread_;  // Last: joins before the rest goes.
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_RECEIVE_TRANSPORT_H_

@@ -1,0 +1,76 @@
+#ifndef STOKER_CLIENT_SCHEDULE_BATCH_PLAN_H_
+#define STOKER_CLIENT_SCHEDULE_BATCH_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/identity/span_id.h"
+
+namespace stoker {
+
+// What becomes of an epoch's last samples, too few for a batch on every rank. Every rank has the same number of
+// batches in each mode.
+enum class LastBatch {
+  kDrop,     // left out
+  kPad,      // filled up from the epoch's first positions
+  kPartial,  // spread over the ranks: the last ones get a short or an empty batch
+};
+
+// A job's place in its global order: positions below `position` of `epoch` are done.
+struct Cursor {
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  friend auto operator<=>(const Cursor&, const Cursor&) = default;
+};
+
+// Consecutive positions, and the batch's row of the first.
+struct Run {
+  uint64_t start = 0;
+  uint64_t count = 0;
+  uint64_t row = 0;
+};
+
+// One rank's part of a global batch.
+struct BatchSpec {
+  Cursor cursor;            // where the global batch begins
+  Cursor next;              // where the job stands after it
+  std::vector<Run> runs;    // several where padding wraps
+  uint64_t rows = 0;
+  uint64_t real = 0;        // rows before padding
+};
+
+// Which positions each batch of one rank has: global batch g of W ranks covers B·W consecutive positions after the
+// cursor, of which rank r takes its r-th run of B. Pure; immutable, hence thread-safe.
+class BatchPlan {
+ public:
+  struct Options {
+    uint64_t samples = 0;
+    uint64_t batch_size = 1;
+    uint64_t rank = 0, world_size = 1;
+    LastBatch last_batch = LastBatch::kDrop;
+  };
+
+  // InvalidArgument names the option.
+  static absl::Status Validate(const Options& options);
+
+  // Requires valid options.
+  explicit BatchPlan(const Options& options) : options_(options) {}
+
+  // The batch at `cursor`, or none if its epoch has no further one.
+  std::optional<BatchSpec> At(Cursor cursor) const;
+
+  // Batches of the epoch from `position` on.
+  uint64_t BatchesFrom(uint64_t position) const;
+
+ private:
+  const Options options_;
+};
+
+// Cuts a run on the grid of spans of `span_samples` from position 0, and at its own borders.
+std::vector<SpanId> CutSpans(uint64_t epoch, const Run& run, uint64_t span_samples);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_SCHEDULE_BATCH_PLAN_H_

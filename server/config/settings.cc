@@ -1,0 +1,78 @@
+#include "server/config/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/config/byte_size.h"
+#include "common/status_macros.h"
+#include "server/config/resources.h"
+
+namespace stoker {
+namespace {
+
+constexpr uint32_t kMaxWorkers = 1024;
+constexpr uint64_t kMostPixels = uint64_t{1} << 26;
+constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
+
+// Splits HOST:PORT; a host with colons stands in brackets.
+absl::Status ParseListen(const std::string& listen, Settings& settings) {
+  const size_t colon = listen.rfind(':');
+  if (colon == std::string::npos || colon == 0 || !absl::SimpleAtoi(listen.substr(colon + 1), &settings.port) ||
+      settings.port < 0 || settings.port > 65535)
+    return absl::InvalidArgumentError(
+        absl::StrCat("listen: '", listen, "' is not HOST:PORT; write for example 127.0.0.1:", kDefaultPort));
+  settings.host = listen.substr(0, colon);
+  return absl::OkStatus();
+}
+
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string DefaultCacheDir() {
+  if (auto dir = Environment("CACHE_DIRECTORY"); !dir.empty()) return dir;  // systemd's CacheDirectory=
+  if (auto dir = Environment("XDG_CACHE_HOME"); !dir.empty()) return dir + "/stoker";
+  if (auto dir = Environment("HOME"); !dir.empty()) return dir + "/.cache/stoker";
+  return "";
+}
+
+// What half of the memory holds decoded, at 9 bytes a pixel and worker; between 4 and 64 megapixels.
+uint64_t DefaultMaxPixels(const Settings& settings) {
+  return std::clamp(settings.memory_limit_bytes / 2 / 9 / settings.workers, kLeastPixels, kMostPixels);
+}
+
+}  // namespace
+
+absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
+  Settings settings;
+  STOKER_RETURN_IF_ERROR(ParseListen(
+      config.listen().empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : config.listen(), settings));
+  if (!IsLoopback(settings.host) && !config.insecure())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "listen: ", config.listen(), " is open to other machines, and this build has no TLS yet; on a network that you "
+        "trust say so: insecure: true, or --insecure"));
+  if (config.workers() > kMaxWorkers)
+    return absl::InvalidArgumentError(absl::StrCat("workers: ", config.workers(), " is more than ", kMaxWorkers));
+  settings.workers = config.workers() == 0 ? AvailableCpus() : static_cast<int>(config.workers());
+  settings.memory_limit_bytes = AvailableMemory() / 5 * 4;
+  if (!config.memory_limit().empty()) {
+    const auto bytes = ParseByteSize(config.memory_limit());
+    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("memory_limit: ", bytes.status().message()));
+    settings.memory_limit_bytes = *bytes;
+  }
+  settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();
+  if (settings.max_pixels > uint64_t{1} << 32)
+    return absl::InvalidArgumentError(absl::StrCat("max_pixels: ", settings.max_pixels, " is more than 2^32"));
+  settings.cache_dir = config.cache_dir().empty() ? DefaultCacheDir() : config.cache_dir();
+  settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
+  return settings;
+}
+
+}  // namespace stoker

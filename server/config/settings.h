@@ -1,0 +1,31 @@
+#ifndef STOKER_SERVER_CONFIG_SETTINGS_H_
+#define STOKER_SERVER_CONFIG_SETTINGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "stoker/v1/config.pb.h"
+
+namespace stoker {
+
+inline constexpr int kDefaultPort = 7077;
+
+// A server's configuration with every default filled in and every text understood. A value.
+struct Settings {
+  std::string host;
+  int port = kDefaultPort;
+  int workers = 1;
+  uint64_t memory_limit_bytes = 0;
+  uint64_t max_pixels = 0;
+  std::string cache_dir;
+  absl::Duration drain;
+};
+
+// InvalidArgument names the key: "memory_limit: …".
+absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config);
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_CONFIG_SETTINGS_H_

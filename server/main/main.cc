@@ -1,0 +1,139 @@
+// stokerd: serves datasets as streams of decoded and augmented samples.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "common/config/yaml_proto.h"
+#include "common/status_macros.h"
+#include "server/config/settings.h"
+#include "server/main/check.h"
+#include "server/main/server.h"
+#include "server/main/supervisor.h"
+#include "server/observe/log.h"
+#include "server/read/synthetic.h"
+#include "spdlog/spdlog.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  stokerd serve --data /data/imagenet/train
+      Serve a folder of class folders on 127.0.0.1:7077, under the name `train`.
+  stokerd serve --config /etc/stoker/stokerd.yaml
+      Serve what a configuration file lists.
+  stokerd serve --synthetic 224x224x3
+      Serve made-up samples, to measure everything but decoding.
+  stokerd check --config /etc/stoker/stokerd.yaml
+      Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
+
+A flag wins over its STOKER_* variable, that over the file, that over the default.)";
+
+// The flags of `serve` and `check`. Empty or 0: not given.
+struct Flags {
+  std::string config_file;
+  std::vector<std::string> data;
+  std::string synthetic;
+  std::string listen, memory_limit, cache_dir, log_format, log_level;
+  uint32_t workers = 0;
+  bool insecure = false;
+  bool content = false;
+};
+
+void AddFlags(CLI::App& command, Flags& flags) {
+  command.add_option("--config", flags.config_file, "Configuration in YAML")->envname("STOKER_CONFIG")->type_name("FILE");
+  command.add_option("--data", flags.data, "An image folder to serve (may be repeated)")->type_name("DIR");
+  command.add_option("--synthetic", flags.synthetic, "Serve made-up uint8 samples of this shape, such as 224x224x3")
+      ->type_name("SHAPE");
+  command.add_option("--listen", flags.listen, "Address to answer on; port 0 takes a free one [127.0.0.1:7077]")
+      ->envname("STOKER_LISTEN")
+      ->type_name("HOST:PORT");
+  command.add_option("--workers", flags.workers, "Threads that make spans [the CPUs that this process may use]")
+      ->envname("STOKER_WORKERS")
+      ->type_name("N");
+  command.add_option("--memory-limit", flags.memory_limit, "Peak resident memory, such as 8GiB [80% of what there is]")
+      ->envname("STOKER_MEMORY_LIMIT")
+      ->type_name("SIZE");
+  command.add_option("--cache-dir", flags.cache_dir, "Where dataset indexes are kept [~/.cache/stoker]")
+      ->envname("STOKER_CACHE_DIR")
+      ->type_name("DIR");
+  command.add_option("--log-format", flags.log_format, "text or json [text]")->envname("STOKER_LOG_FORMAT");
+  command.add_option("--log-level", flags.log_level, "debug, info, warning or error [info]")
+      ->envname("STOKER_LOG_LEVEL");
+  command.add_flag("--insecure", flags.insecure, "Answer without TLS on an address that other machines reach");
+}
+
+// The file's configuration with the flags laid over it.
+absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
+  v1::ServerConfig config;
+  if (!flags.config_file.empty()) STOKER_RETURN_IF_ERROR(ReadYamlFile(flags.config_file, config));
+  for (const std::string& folder : flags.data) config.add_datasets()->mutable_image_folder()->set_path(folder);
+  if (!flags.synthetic.empty()) {
+    STOKER_ASSIGN_OR_RETURN(*config.add_datasets()->mutable_synthetic(), Synthetic::ParseShape(flags.synthetic));
+  }
+  if (!flags.listen.empty()) config.set_listen(flags.listen);
+  if (!flags.memory_limit.empty()) config.set_memory_limit(flags.memory_limit);
+  if (!flags.cache_dir.empty()) config.set_cache_dir(flags.cache_dir);
+  if (flags.workers != 0) config.set_workers(flags.workers);
+  if (flags.insecure) config.set_insecure(true);
+  // Read as the file would be: the same names, the same errors.
+  v1::LogConfig log;
+  if (!flags.log_format.empty()) STOKER_RETURN_IF_ERROR(ParseYaml("format: " + flags.log_format, "--log-format", log));
+  config.mutable_log()->MergeFrom(log);
+  if (!flags.log_level.empty()) STOKER_RETURN_IF_ERROR(ParseYaml("level: " + flags.log_level, "--log-level", log));
+  config.mutable_log()->MergeFrom(log);
+  return config;
+}
+
+absl::Status Serve(const Flags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  SetUpLog(config.log());
+  BlockStopSignals();
+  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config));
+  std::printf("listening on %s\n", server->address().c_str());
+  std::fflush(stdout);
+  NotifyReady(absl::StrCat("listening on ", server->address()));
+  const std::string signal = AwaitStop();
+  UnblockStopSignals();
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(settings.drain));
+  NotifyStopping(settings.drain);
+  const bool ended = server->Drain();
+  spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
+  return absl::OkStatus();
+}
+
+absl::Status RunCheck(const Flags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  v1::LogConfig quiet;
+  quiet.set_level(v1::LOG_LEVEL_WARNING);
+  SetUpLog(quiet);
+  return Check(config, flags.content);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Decodes and augments training samples and streams them to GPU hosts.", "stokerd");
+  app.footer(kExamples);
+  app.set_version_flag("--version", BuildDescription());
+  app.require_subcommand(1);
+  Flags flags;
+  CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
+  AddFlags(*serve, flags);
+  serve->footer(kExamples);
+  CLI::App* check = app.add_subcommand("check", "Validate a configuration and sample its datasets");
+  AddFlags(*check, flags);
+  check->add_flag("--content", flags.content, "Read every sample and print a hash of all bytes");
+  CLI11_PARSE(app, argc, argv);
+
+  const absl::Status status = serve->parsed() ? Serve(flags) : RunCheck(flags);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "stokerd: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace stoker
+
+int main(int argc, char** argv) { return stoker::Main(argc, argv); }

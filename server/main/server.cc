@@ -1,0 +1,114 @@
+#include "server/main/server.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/config/byte_size.h"
+#include "common/status_macros.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "server/augment/self_check.h"
+#include "server/read/open_dataset.h"
+#include "server/request/stream_request.h"
+#include "spdlog/spdlog.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kMaxConcurrentStreams = 16;       // of a connection
+constexpr int kMaxMetadataBytes = 16 << 10;
+constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
+
+absl::StatusOr<std::map<std::string, std::shared_ptr<const Dataset>>> OpenDatasets(const v1::ServerConfig& config,
+                                                                                   const Settings& settings) {
+  if (config.datasets().empty())
+    return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
+  std::map<std::string, std::shared_ptr<const Dataset>> datasets;
+  for (const auto& dataset_config : config.datasets()) {
+    OpenDatasetOptions options{.cache_dir = settings.cache_dir};
+    options.progress = [last = absl::Now()](uint64_t files) mutable {
+      if (absl::Now() - last < absl::Seconds(5)) return;
+      last = absl::Now();
+      spdlog::info("indexing: {} files so far", files);
+    };
+    STOKER_ASSIGN_OR_RETURN(auto opened, OpenDataset(dataset_config, options));
+    for (const std::string& warning : opened.warnings) spdlog::warn("dataset '{}': {}", opened.name, warning);
+    spdlog::info("dataset '{}': {}, {} samples", opened.name, opened.dataset->description(), opened.dataset->size());
+    if (!datasets.emplace(opened.name, std::move(opened.dataset)).second)
+      return absl::InvalidArgumentError(absl::StrCat("datasets: two are called '", opened.name, "'; give each a name"));
+  }
+  return datasets;
+}
+
+}  // namespace
+
+std::string BuildDescription() { return absl::StrCat("stokerd ", STOKER_VERSION, ", gRPC ", grpc::Version()); }
+
+absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings) {
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));
+  STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
+  return Engine::Create({.datasets = std::move(datasets),
+                         .pipelines = {config.pipelines().begin(), config.pipelines().end()},
+                         .workers = settings.workers,
+                         .memory_limit_bytes = settings.memory_limit_bytes,
+                         .max_pixels = settings.max_pixels,
+                         .pixel_check = pixel_check,
+                         .build = BuildDescription()});
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config) {
+  STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings));
+  std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine)));
+  STOKER_RETURN_IF_ERROR(server->Listen());
+  return server;
+}
+
+Server::Server(Settings settings, std::unique_ptr<Engine> engine)
+    : settings_(std::move(settings)), engine_(std::move(engine)), service_(engine_.get()) {}
+
+absl::Status Server::Listen() {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  builder.RegisterService(&service_);
+  builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
+  builder.SetMaxSendMessageSize(-1);  // Spans are bounded by the memory that they may take.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  int port = 0;
+  builder.AddListeningPort(absl::StrCat(settings_.host, ":", settings_.port), grpc::InsecureServerCredentials(), &port);
+  grpc_ = builder.BuildAndStart();
+  if (grpc_ == nullptr || port == 0)
+    return absl::UnavailableError(absl::StrCat("listen: cannot listen on ", settings_.host, ":", settings_.port,
+                                               "; is the address this machine's, and the port free?"));
+  address_ = absl::StrCat(settings_.host, ":", port);
+  grpc_->GetHealthCheckService()->SetServingStatus(v1::DataService::service_full_name(), true);
+  spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),
+               settings_.workers, FormatByteSize(engine_->slab_bytes()), settings_.max_pixels);
+  return absl::OkStatus();
+}
+
+bool Server::Drain() {
+  grpc_->GetHealthCheckService()->SetServingStatus(false);
+  service_.Drain();
+  const bool ended = service_.AwaitStreamsEnd(settings_.drain);
+  grpc_->Shutdown(absl::ToChronoTime(absl::Now()));  // Without a deadline it can wait forever.
+  return ended;
+}
+
+Server::~Server() {
+  if (grpc_ == nullptr) return;
+  grpc_->Shutdown(absl::ToChronoTime(absl::Now()));
+  grpc_->Wait();
+  service_.AwaitStreamsEnd(absl::InfiniteDuration());
+}
+
+}  // namespace stoker

@@ -1,0 +1,55 @@
+#ifndef STOKER_SERVER_MAIN_SERVER_H_
+#define STOKER_SERVER_MAIN_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/server.h"
+#include "server/config/settings.h"
+#include "server/send/data_service.h"
+#include "server/work/engine.h"
+#include "stoker/v1/config.pb.h"
+
+namespace stoker {
+
+// A running stokerd: datasets opened, workers started, the port answering. Wires the stages and owns them.
+//
+// Thread-safe but for its destruction, which ends all calls at once.
+class Server {
+ public:
+  // Opens the datasets, which may take long for a folder that was never indexed, logging its progress, and listens.
+  // Errors name the key, path or address.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config);
+
+  ~Server();
+
+  // "HOST:PORT", the port that was taken where 0 was asked for.
+  const std::string& address() const { return address_; }
+
+  // Turns clients away, finishes what streams are owed for at most settings.drain, and stops answering. True if
+  // every stream ended by itself.
+  bool Drain();
+
+ private:
+  Server(Settings settings, std::unique_ptr<Engine> engine);
+
+  absl::Status Listen();
+
+  const Settings settings_;
+  const std::unique_ptr<Engine> engine_;
+  DataService service_;
+  std::string address_;
+  std::unique_ptr<grpc::Server> grpc_;
+};
+
+// The engine over the datasets of `config`: what Start serves.
+absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings);
+
+// "stokerd 0.1.0 (libjpeg-turbo …)": for people, never compared.
+std::string BuildDescription();
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_MAIN_SERVER_H_

@@ -1,0 +1,173 @@
+#include "server/pack/slab_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace stoker {
+
+struct SlabPool::State {
+  const uint64_t budget;
+  const std::function<void()> on_release;
+
+  absl::Mutex mutex;
+  uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;  // by open accounts
+  uint64_t shared ABSL_GUARDED_BY(mutex) = 0;    // held by accounts beyond their reservations
+  uint64_t held ABSL_GUARDED_BY(mutex) = 0;      // in slabs that are out
+  uint64_t streams ABSL_GUARDED_BY(mutex) = 0;   // open accounts
+  struct Idle {
+    std::unique_ptr<uint8_t[]> buffer;
+    uint64_t size;
+  };
+  std::vector<Idle> idle ABSL_GUARDED_BY(mutex);
+  uint64_t idle_bytes ABSL_GUARDED_BY(mutex) = 0;
+
+  State(uint64_t bytes, std::function<void()> callback) : budget(bytes), on_release(std::move(callback)) {}
+
+  uint64_t free() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return budget - std::min(budget, reserved + shared);
+  }
+
+  absl::Status NoRoom(uint64_t needed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for another stream: it needs ", needed, " bytes, and of ", budget, " for streams ",
+                     free(), " are free; raise memory_limit or add servers"));
+  }
+
+  // True if `idle_bytes` may be kept beside what is out and what gRPC may hold.
+  bool Fits(uint64_t idle_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return held + idle_bytes + streams * kStreamOverheadBytes <= budget;
+  }
+
+  // A buffer of just `size` bytes, an idle one if there is; others make room.
+  std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
+};
+
+// What an account holds. Shared by the account and its slabs, since these may outlive it.
+struct SlabPool::Shares {
+  const std::shared_ptr<State> state;
+  // All below is guarded by state->mutex.
+  uint64_t span_bytes = 0;
+  bool open = true;
+  uint64_t held = 0;
+
+  uint64_t reservation() const { return open ? span_bytes : 0; }
+  uint64_t SharedIfHeld(uint64_t bytes) const { return bytes - std::min(bytes, reservation()); }
+};
+
+SlabPool::SlabPool(uint64_t budget_bytes, std::function<void()> on_release)
+    : state_(std::make_shared<State>(budget_bytes, std::move(on_release))) {}
+
+uint64_t SlabPool::budget_bytes() const { return state_->budget; }
+
+uint64_t SlabPool::held_bytes() const {
+  absl::MutexLock lock(&state_->mutex);
+  return state_->held;
+}
+
+uint64_t SlabPool::max_span_bytes() const {
+  return (state_->budget - std::min(state_->budget, kStreamOverheadBytes)) / 2;
+}
+
+absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
+  absl::MutexLock lock(&state_->mutex);
+  const uint64_t needed = span_bytes + kStreamOverheadBytes;
+  if (needed > state_->free()) return state_->NoRoom(needed);
+  state_->reserved += needed;
+  ++state_->streams;
+  return std::make_unique<Account>(std::make_shared<Shares>(Shares{.state = state_, .span_bytes = span_bytes}));
+}
+
+absl::Status SlabPool::Account::Reserve(uint64_t span_bytes) {
+  State& state = *shares_->state;
+  absl::MutexLock lock(&state.mutex);
+  if (span_bytes <= shares_->span_bytes) return absl::OkStatus();
+  const uint64_t more = span_bytes - shares_->span_bytes;
+  if (more > state.free()) return state.NoRoom(more);
+  const uint64_t before = shares_->SharedIfHeld(shares_->held);
+  shares_->span_bytes = span_bytes;
+  state.reserved += more;
+  state.shared -= before - shares_->SharedIfHeld(shares_->held);
+  return absl::OkStatus();
+}
+
+SlabPool::Account::~Account() {
+  State& state = *shares_->state;
+  {
+    absl::MutexLock lock(&state.mutex);
+    const uint64_t before = shares_->SharedIfHeld(shares_->held);
+    shares_->open = false;
+    state.shared += shares_->SharedIfHeld(shares_->held) - before;
+    state.reserved -= shares_->span_bytes + kStreamOverheadBytes;
+    --state.streams;
+  }
+  state.on_release();
+}
+
+std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
+  State& state = *shares_->state;
+  {
+    absl::MutexLock lock(&state.mutex);
+    const uint64_t before = shares_->SharedIfHeld(shares_->held);
+    const uint64_t after = shares_->SharedIfHeld(shares_->held + size);
+    if (after - before > state.free()) return std::nullopt;
+    if (shares_->held > 0 && after > state.free()) return std::nullopt;  // The dynamic threshold.
+    shares_->held += size;
+    state.shared += after - before;
+    state.held += size;
+  }
+  Slab slab;
+  slab.buffer_ = state.TakeBuffer(size);
+  slab.size_ = size;
+  slab.shares_ = shares_;
+  return slab;
+}
+
+std::unique_ptr<uint8_t[]> SlabPool::State::TakeBuffer(uint64_t size) {
+  std::vector<Idle> unfit;  // Freed without the lock.
+  {
+    absl::MutexLock lock(&mutex);
+    for (Idle& entry : idle) {
+      if (entry.size != size) continue;
+      auto buffer = std::move(entry.buffer);
+      entry = std::move(idle.back());
+      idle.pop_back();
+      idle_bytes -= size;
+      return buffer;
+    }
+    while (!idle.empty() && !Fits(idle_bytes)) {
+      idle_bytes -= idle.front().size;
+      unfit.push_back(std::move(idle.front()));
+      idle.erase(idle.begin());
+    }
+  }
+  return std::unique_ptr<uint8_t[]>(new uint8_t[size]);
+}
+
+SlabPool::Slab& SlabPool::Slab::operator=(Slab&& other) {
+  Release();
+  buffer_ = std::move(other.buffer_);
+  size_ = std::exchange(other.size_, 0);
+  shares_ = std::move(other.shares_);
+  return *this;
+}
+
+void SlabPool::Slab::Release() {
+  if (shares_ == nullptr) return;
+  const std::shared_ptr<Shares> shares = std::move(shares_);
+  State& state = *shares->state;
+  {
+    absl::MutexLock lock(&state.mutex);
+    state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
+    shares->held -= size_;
+    state.held -= size_;
+    if (state.Fits(state.idle_bytes + size_)) {
+      state.idle.push_back({std::move(buffer_), size_});
+      state.idle_bytes += size_;
+    }
+  }
+  state.on_release();
+}
+
+}  // namespace stoker

@@ -1,0 +1,57 @@
+#ifndef STOKER_SERVER_PLAN_STREAM_PLAN_H_
+#define STOKER_SERVER_PLAN_STREAM_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/identity/epoch_order.h"
+#include "common/identity/span_id.h"
+#include "common/pipeline/server_pipeline.h"
+#include "stoker/v1/data_service.pb.h"
+
+namespace stoker {
+
+// What one stream's spans are: position → sample, sample → drawn parameters, span → bytes. All that a span's
+// bytes depend on but the samples themselves. Immutable, hence thread-safe.
+class StreamPlan {
+ public:
+  // InvalidArgument where the shuffle is none. `names` asks for samples' names in the headers.
+  static absl::StatusOr<StreamPlan> Create(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
+                                           const v1::Shuffle& shuffle, bool names);
+
+  // OK if the span lies in the dataset and its bytes do not exceed `max_bytes`; else InvalidArgument.
+  absl::Status Check(const SpanId& span, uint64_t max_bytes) const;
+
+  uint64_t SpanBytes(const SpanId& span) const { return span.count * pipeline_.sample_bytes(); }
+
+  EpochOrder OrderOf(uint64_t epoch) const { return {samples_, shuffle_, seed_, epoch}; }
+
+  // What the pipeline's server ops do to an image of `size`, see ServerPipeline::Draw.
+  absl::StatusOr<std::vector<OpParameters>> Draw(ImageSize size, uint64_t epoch, uint64_t position) const {
+    return pipeline_.Draw(size, seed_, epoch, position);
+  }
+
+  const ServerPipeline& pipeline() const { return pipeline_; }
+  uint64_t samples() const { return samples_; }
+  bool names() const { return names_; }
+
+  // A hash of all the above, echoed in each span.
+  uint64_t key() const { return key_; }
+
+ private:
+  StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
+             bool names);
+
+  ServerPipeline pipeline_;
+  uint64_t samples_;
+  uint64_t seed_;
+  v1::Shuffle shuffle_;
+  bool names_;
+  uint64_t key_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_PLAN_STREAM_PLAN_H_

@@ -1,0 +1,57 @@
+#include "server/request/stream_request.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/identity/epoch_order.h"
+#include "common/pipeline/pipeline.h"
+#include "common/status_macros.h"
+#include "grpcpp/support/slice.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kMaxNameBytes = 128;
+
+bool MayBeInName(char c) { return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-'; }
+
+}  // namespace
+
+absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& message) {
+  if (message.Length() > kMaxRequestBytes)
+    return absl::InvalidArgumentError(
+        absl::StrCat("a request of ", message.Length(), " bytes, more than ", kMaxRequestBytes));
+  std::vector<grpc::Slice> slices;
+  if (!message.Dump(&slices).ok()) return absl::InvalidArgumentError("a request that cannot be decompressed");
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  v1::StreamRequest request;
+  if (!request.ParseFromString(bytes)) return absl::InvalidArgumentError("a request that is no stoker.v1.StreamRequest");
+  return request;
+}
+
+absl::Status ValidateDatasetName(const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("dataset: no name is given; ListDatasets tells which there are");
+  if (name.size() <= kMaxNameBytes && name[0] != '.' && std::all_of(name.begin(), name.end(), MayBeInName))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("dataset: '", absl::CHexEscape(name.substr(0, kMaxNameBytes)),
+                                                 "' is not a dataset's name (letters, digits, '.', '_' and '-', not "
+                                                 "starting with a dot, at most ", kMaxNameBytes, ")"));
+}
+
+absl::Status ValidateOpen(const v1::Open& open) {
+  STOKER_RETURN_IF_ERROR(ValidateDatasetName(open.dataset()));
+  STOKER_RETURN_IF_ERROR(ValidateShuffle(open.shuffle()));
+  return ValidatePipeline(open.pipeline());
+}
+
+absl::Status ValidateDescribe(const v1::DescribeRequest& request) {
+  STOKER_RETURN_IF_ERROR(ValidateDatasetName(request.dataset()));
+  return ValidatePipeline(request.pipeline());
+}
+
+}  // namespace stoker

@@ -1,0 +1,65 @@
+#include "server/send/data_service.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/wire/grpc_status.h"
+#include "server/request/stream_request.h"
+
+namespace stoker {
+namespace {
+
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpc(status));
+  return reactor;
+}
+
+// A call that is refused before it begins.
+class RefusedStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  explicit RefusedStream(const absl::Status& status) { Finish(ToGrpc(status)); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* DataService::ListDatasets(grpc::CallbackServerContext* context,
+                                                    const v1::ListDatasetsRequest*,
+                                                    v1::ListDatasetsResponse* response) {
+  *response = engine_->ListDatasets();
+  return Answer(context, absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* context,
+                                                const v1::DescribeRequest* request, v1::DescribeResponse* response) {
+  if (auto status = ValidateDescribe(*request); !status.ok()) return Answer(context, status);
+  auto description = engine_->Describe(*request);
+  if (description.ok()) *response = *std::move(description);
+  return Answer(context, description.status());
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(
+    grpc::CallbackServerContext* context) {
+  absl::MutexLock lock(&mutex_);
+  if (draining_) return new RefusedStream(absl::UnavailableError("this server is shutting down"));
+  auto* reactor = new StreamReactor(engine_, context->peer(), [this](StreamReactor* ended) {
+    absl::MutexLock lock(&mutex_);
+    streams_.erase(ended);
+  });
+  streams_.insert(reactor);
+  return reactor;
+}
+
+void DataService::Drain() {
+  absl::MutexLock lock(&mutex_);
+  draining_ = true;
+  // A write that Drain starts calls back on another thread, never from here.
+  for (StreamReactor* stream : streams_) stream->Drain();
+}
+
+bool DataService::AwaitStreamsEnd(absl::Duration timeout) {
+  absl::MutexLock lock(&mutex_);
+  return mutex_.AwaitWithTimeout(
+      absl::Condition(+[](std::set<StreamReactor*>* streams) { return streams->empty(); }, &streams_), timeout);
+}
+
+}  // namespace stoker

@@ -1,0 +1,153 @@
+#include "server/send/outbox.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/check.h"
+#include "common/wire/span_codec.h"
+#include "grpcpp/support/slice.h"
+#include "server/request/stream_request.h"
+
+namespace stoker {
+namespace {
+
+// A slice over the slab's bytes, which returns the slab when gRPC lets go of it: not when the write is done.
+grpc::Slice SliceOf(SlabPool::Slab slab) {
+  auto* owner = new SlabPool::Slab(std::move(slab));
+  const std::span<uint8_t> bytes = owner->bytes();
+  return grpc::Slice(bytes.data(), bytes.size(), [](void* slab) { delete static_cast<SlabPool::Slab*>(slab); }, owner);
+}
+
+// The span's header where it cannot be sent: names that are too long, for all it knows.
+v1::SpanHeader Unsendable(const v1::SpanHeader& header, const absl::Status& reason) {
+  v1::SpanHeader error;
+  error.set_stream_key(header.stream_key());
+  error.set_epoch(header.epoch());
+  error.set_start(header.start());
+  error.set_count(header.count());
+  error.mutable_error()->set_kind(v1::ERROR_KIND_PIPELINE);
+  error.mutable_error()->set_message(std::string(reason.message()));
+  error.mutable_error()->set_position(header.start());
+  return error;
+}
+
+grpc::ByteBuffer Encode(FinishedSpan span) {
+  auto prefix = EncodeSpanPrefix(span.header, span.slab.bytes());
+  if (!prefix.ok()) {
+    span.slab = {};
+    prefix = EncodeSpanPrefix(Unsendable(span.header, prefix.status()), {});
+    STOKER_CHECK(prefix.ok());
+  }
+  std::vector<grpc::Slice> slices;
+  slices.emplace_back(*prefix);
+  if (!span.slab.bytes().empty()) slices.push_back(SliceOf(std::move(span.slab)));
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+}  // namespace
+
+bool Outbox::Owe() {
+  absl::MutexLock lock(&mutex_);
+  if (finish_wanted_ || finished_ || owed_ >= kMaxOutstandingWants) return false;
+  ++owed_;
+  return true;
+}
+
+void Outbox::Forgive() {
+  {
+    absl::MutexLock lock(&mutex_);
+    STOKER_CHECK(owed_ > 0);
+    --owed_;
+  }
+  Advance();
+}
+
+void Outbox::Send(const v1::StreamResponse& response) {
+  const grpc::Slice slice(response.SerializeAsString());
+  Enqueue(grpc::ByteBuffer(&slice, 1), /*owed=*/false);
+}
+
+void Outbox::Deliver(FinishedSpan span) { Enqueue(Encode(std::move(span)), /*owed=*/true); }
+
+void Outbox::SendDrain() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (std::exchange(drain_sent_, true)) return;
+  }
+  v1::StreamResponse response;
+  response.mutable_drain();
+  Send(response);
+}
+
+void Outbox::Enqueue(grpc::ByteBuffer message, bool owed) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (owed) --owed_;
+    if (!finish_wanted_ && !finished_) queue_.push_back(std::move(message));
+  }
+  Advance();  // A message that was not queued returns its slab when it goes out of scope, without the lock.
+}
+
+void Outbox::OnHalfClose() {
+  {
+    absl::MutexLock lock(&mutex_);
+    half_closed_ = true;
+  }
+  Advance();
+}
+
+void Outbox::OnWriteDone(bool ok) {
+  grpc::ByteBuffer sent;
+  {
+    absl::MutexLock lock(&mutex_);
+    writing_ = false;
+    sent.Swap(&in_flight_);
+    if (!ok && !finish_wanted_) {
+      finish_wanted_ = true;
+      status_ = absl::CancelledError("the stream broke");
+    }
+  }
+  sent.Clear();
+  Advance();
+}
+
+void Outbox::Finish(const absl::Status& status) {
+  std::deque<grpc::ByteBuffer> dropped;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!finish_wanted_) status_ = status;
+    finish_wanted_ = true;
+    dropped.swap(queue_);
+  }
+  dropped.clear();
+  Advance();
+}
+
+void Outbox::Close() {
+  std::deque<grpc::ByteBuffer> dropped;
+  absl::MutexLock lock(&mutex_);
+  finished_ = true;
+  dropped.swap(queue_);
+}
+
+void Outbox::Advance() {
+  bool write = false, finish = false;
+  absl::Status status;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (finished_ || writing_) return;
+    if (finish_wanted_ || (half_closed_ && owed_ == 0 && queue_.empty())) {
+      finished_ = finish = true;
+      status = status_;
+    } else if (!queue_.empty()) {
+      in_flight_.Swap(&queue_.front());
+      queue_.pop_front();
+      writing_ = write = true;
+    }
+  }
+  if (write) transport_.write(&in_flight_);
+  if (finish) transport_.finish(status);
+}
+
+}  // namespace stoker

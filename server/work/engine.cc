@@ -1,0 +1,158 @@
+#include "server/work/engine.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/pipeline/pipeline.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+// Code, libraries, stacks and gRPC's own buffers of an idle server (measured: 45 MiB).
+constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
+
+// A worker's peak beside its slab: RGB pixels, and a progressive JPEG's coefficients, two bytes for each of three
+// components; then what was read and what ops keep between them.
+constexpr uint64_t kScratchBytesPerPixel = 9;
+constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
+
+// Room for at least this many streams, or there is no point in starting.
+constexpr uint64_t kLeastStreams = 2;
+
+uint64_t ReservedBytes(const Engine::Options& options) {
+  uint64_t bytes = kBaseBytes + options.workers * (kScratchBytes + kScratchBytesPerPixel * options.max_pixels);
+  for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
+  return bytes;
+}
+
+std::string MiB(uint64_t bytes) { return absl::StrCat((bytes + (1 << 20) - 1) >> 20, " MiB"); }
+
+absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
+  const uint64_t reserved = ReservedBytes(options);
+  const uint64_t least = kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
+  if (options.memory_limit_bytes < reserved + least)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "memory_limit: ", MiB(options.memory_limit_bytes), " is too little: the process and its datasets, and ",
+        options.workers, " workers for images of ", options.max_pixels, " pixels, need ", MiB(reserved), ", ",
+        kLeastStreams, " streams ", MiB(least), "; raise memory_limit, or lower max_pixels or workers"));
+  return options.memory_limit_bytes - reserved;
+}
+
+template <typename Map>
+std::string Names(const Map& map) {
+  if (map.empty()) return "none";
+  return absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) { absl::StrAppend(out, entry.first); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
+  for (const auto& [name, pipeline] : options.pipelines)
+    if (auto status = ValidatePipeline(pipeline); !status.ok())
+      return absl::InvalidArgumentError(absl::StrCat("pipelines[", name, "]: ", status.message()));
+  STOKER_ASSIGN_OR_RETURN(const uint64_t slab_bytes, SlabBytes(options));
+  return std::unique_ptr<Engine>(new Engine(std::move(options), slab_bytes));
+}
+
+Engine::Engine(Options options, uint64_t slab_bytes)
+    : options_(std::move(options)), workers_(options_.workers, slab_bytes, options_.max_pixels) {}
+
+v1::ListDatasetsResponse Engine::ListDatasets() const {
+  v1::ListDatasetsResponse response;
+  for (const auto& [name, dataset] : options_.datasets) {
+    auto& info = *response.add_datasets();
+    info.set_name(name);
+    info.set_samples(dataset->size());
+    info.set_fingerprint(dataset->fingerprint());
+    info.set_description(dataset->description());
+  }
+  for (const auto& [name, pipeline] : options_.pipelines) {
+    auto& named = *response.add_pipelines();
+    named.set_name(name);
+    *named.mutable_pipeline() = pipeline;
+  }
+  return response;
+}
+
+absl::StatusOr<std::shared_ptr<const Dataset>> Engine::Find(const std::string& name) const {
+  auto found = options_.datasets.find(name);
+  if (found == options_.datasets.end())
+    return absl::NotFoundError(
+        absl::StrCat("no dataset '", name, "' is configured here; there are: ", Names(options_.datasets)));
+  return found->second;
+}
+
+absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const {
+  STOKER_ASSIGN_OR_RETURN(auto server, ServerPipeline::Create(pipeline, dataset.schema()));
+  if (server.sample_bytes() > workers_.max_span_bytes())
+    return absl::InvalidArgumentError(absl::StrCat("pipeline: a sample has ", server.sample_bytes(),
+                                                   " bytes of output, and this server's memory allows spans of ",
+                                                   workers_.max_span_bytes(), "; raise its memory_limit"));
+  return server;
+}
+
+v1::Identity Engine::IdentityOf(const Dataset& dataset) const {
+  v1::Identity identity;
+  identity.set_fingerprint(dataset.fingerprint());
+  identity.set_samples(dataset.size());
+  identity.set_pixel_version(kPixelVersion);
+  identity.set_pixel_check(options_.pixel_check);
+  return identity;
+}
+
+absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest& request) const {
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  v1::DescribeResponse response;
+  if (request.has_pipeline()) {
+    *response.mutable_pipeline() = request.pipeline();
+  } else if (request.has_pipeline_name()) {
+    auto found = options_.pipelines.find(request.pipeline_name());
+    if (found == options_.pipelines.end())
+      return absl::NotFoundError(absl::StrCat("no pipeline '", request.pipeline_name(),
+                                              "' is offered here; there are: ", Names(options_.pipelines)));
+    *response.mutable_pipeline() = found->second;
+  } else {
+    *response.mutable_pipeline() = DefaultPipeline();
+  }
+  STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
+  *response.mutable_identity() = IdentityOf(*dataset);
+  for (const auto& output : pipeline.outputs()) *response.add_fields() = output.field;
+  response.set_sample_bytes(pipeline.sample_bytes());
+  response.set_span_samples(pipeline.span_samples());
+  response.set_parallelism(options_.workers);
+  response.set_build(options_.build);
+  return response;
+}
+
+absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& open, WorkerPool::Deliver deliver) {
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(open.dataset()));
+  STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
+  v1::Opened opened;
+  *opened.mutable_identity() = IdentityOf(*dataset);
+  opened.set_sample_bytes(pipeline.sample_bytes());
+  opened.set_parallelism(options_.workers);
+  STOKER_ASSIGN_OR_RETURN(
+      auto plan, StreamPlan::Create(std::move(pipeline), opened.identity(), open.seed(), open.shuffle(), open.names()));
+  opened.set_stream_key(plan.key());
+  STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver)));
+  return std::unique_ptr<Stream>(
+      new Stream(std::move(opened), std::move(plan), workers_.max_span_bytes(), std::move(work)));
+}
+
+Engine::Stream::Stream(v1::Opened opened, StreamPlan plan, uint64_t max_span_bytes,
+                       std::unique_ptr<WorkerPool::Stream> work)
+    : opened_(std::move(opened)), plan_(std::move(plan)), max_span_bytes_(max_span_bytes), work_(std::move(work)) {}
+
+absl::Status Engine::Stream::Want(const v1::Want& want) {
+  const SpanId span = {want.epoch(), want.start(), want.count()};
+  STOKER_RETURN_IF_ERROR(plan_.Check(span, max_span_bytes_));
+  return work_->Want(span);
+}
+
+bool Engine::Stream::Cancel(const v1::Cancel& cancel) {
+  return work_->Cancel({cancel.epoch(), cancel.start(), cancel.count()});
+}
+
+}  // namespace stoker

@@ -1,0 +1,162 @@
+#include "server/work/worker_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "common/check.h"
+#include "common/status_macros.h"
+#include "server/work/span_maker.h"
+
+namespace stoker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t NanosecondsSince(Clock::time_point start) { return std::chrono::nanoseconds(Clock::now() - start).count(); }
+
+}  // namespace
+
+// A stream as workers see it. All but the constants is guarded by the pool's mutex.
+struct WorkerPool::Queue {
+  const std::shared_ptr<const Dataset> dataset;
+  const StreamPlan plan;
+  const Deliver deliver;
+  const std::unique_ptr<SlabPool::Account> account;
+
+  struct Wanted {
+    SpanId span;
+    Clock::time_point since;
+  };
+  std::deque<Wanted> wanted;
+  uint64_t worked_ns = 0;  // This stream's virtual time.
+};
+
+struct WorkerPool::State {
+  // A span that a worker took.
+  struct Task {
+    std::shared_ptr<Queue> queue;
+    Queue::Wanted wanted;
+    SlabPool::Slab slab;
+  };
+
+  absl::Mutex mutex;
+  absl::CondVar changed;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
+  std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
+
+  void Wake() {
+    absl::MutexLock lock(&mutex);
+    changed.SignalAll();
+  }
+
+  // Blocks until there is a task; none when the pool stops.
+  std::optional<Task> Take() ABSL_LOCKS_EXCLUDED(mutex) {
+    absl::MutexLock lock(&mutex);
+    while (!stopping) {
+      if (auto task = TryTake()) return task;
+      changed.Wait(&mutex);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Task> TryTake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::vector<std::shared_ptr<Queue>> candidates;
+    for (const auto& queue : queues)
+      if (!queue->wanted.empty()) candidates.push_back(queue);
+    std::sort(candidates.begin(), candidates.end(),
+              [](const auto& a, const auto& b) { return a->worked_ns < b->worked_ns; });
+    for (auto& queue : candidates) {
+      auto slab = queue->account->TryTake(queue->plan.SpanBytes(queue->wanted.front().span));
+      if (!slab.has_value()) continue;
+      Task task{queue, queue->wanted.front(), *std::move(slab)};
+      queue->wanted.pop_front();
+      return task;
+    }
+    return std::nullopt;
+  }
+
+  // A stream that wants again after a rest starts level with the busy ones: rest earns no credit.
+  void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::optional<uint64_t> least;
+    for (const auto& other : queues)
+      if (other.get() != &queue && !other->wanted.empty()) least = std::min(least.value_or(~uint64_t{0}), other->worked_ns);
+    if (least.has_value()) queue.worked_ns = std::max(queue.worked_ns, *least);
+  }
+
+  void Run(uint64_t max_pixels);
+};
+
+void WorkerPool::State::Run(uint64_t max_pixels) {
+  SpanMaker maker(max_pixels);
+  while (auto task = Take()) {
+    const auto begun = Clock::now();
+    const Queue& queue = *task->queue;
+    FinishedSpan finished;
+    finished.header = maker.Make(queue.plan, *queue.dataset, task->wanted.span, task->slab.bytes());
+    finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
+    if (!finished.header.has_error()) finished.slab = std::move(task->slab);
+    queue.deliver(std::move(finished));
+    const uint64_t worked_ns = NanosecondsSince(begun);
+    absl::MutexLock lock(&mutex);
+    task->queue->worked_ns += worked_ns;
+  }
+}
+
+WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels)
+    : state_(std::make_shared<State>()), slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
+  STOKER_CHECK(workers >= 1);
+  for (int i = 0; i < workers; ++i) threads_.emplace_back([state = state_, max_pixels] { state->Run(max_pixels); });
+}
+
+WorkerPool::~WorkerPool() {
+  {
+    absl::MutexLock lock(&state_->mutex);
+    state_->stopping = true;
+    state_->changed.SignalAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::shared_ptr<const Dataset> dataset,
+                                                                          StreamPlan plan, Deliver deliver) {
+  const uint64_t span_bytes = plan.pipeline().span_samples() * plan.pipeline().sample_bytes();
+  STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes));
+  auto queue = std::shared_ptr<Queue>(
+      new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account)});
+  {
+    absl::MutexLock lock(&state_->mutex);
+    state_->queues.push_back(queue);
+  }
+  return std::make_unique<Stream>(state_, std::move(queue));
+}
+
+WorkerPool::Stream::Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue)
+    : state_(std::move(state)), queue_(std::move(queue)) {}
+
+WorkerPool::Stream::~Stream() {
+  absl::MutexLock lock(&state_->mutex);
+  queue_->wanted.clear();
+  std::erase(state_->queues, queue_);
+}
+
+absl::Status WorkerPool::Stream::Want(const SpanId& span) {
+  STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
+  absl::MutexLock lock(&state_->mutex);
+  if (queue_->wanted.empty()) state_->Catch(*queue_);
+  queue_->wanted.push_back({span, Clock::now()});
+  state_->changed.Signal();
+  return absl::OkStatus();
+}
+
+bool WorkerPool::Stream::Cancel(const SpanId& span) {
+  absl::MutexLock lock(&state_->mutex);
+  auto found = std::find_if(queue_->wanted.begin(), queue_->wanted.end(),
+                            [&](const Queue::Wanted& wanted) { return wanted.span == span; });
+  if (found == queue_->wanted.end()) return false;
+  queue_->wanted.erase(found);
+  return true;
+}
+
+}  // namespace stoker

@@ -1,0 +1,297 @@
+// What a loader says and does when things are not as they should be.
+
+#include "client/loader/loader.h"
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/cluster.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+LoaderOptions Job(const Cluster& cluster) {
+  LoaderOptions options;
+  options.servers = cluster.addresses();
+  options.pipeline = v1::Pipeline();
+  options.batch_size = 16;
+  options.last_batch = LastBatch::kPartial;
+  return options;
+}
+
+absl::Status CreateStatus(const LoaderOptions& options) { return Loader::Create(options).status(); }
+
+TEST(LoaderTest, SaysThatNoServerAnswers) {
+  LoaderOptions job;
+  auto client = Client::Create({.servers = {"127.0.0.1:1"}, .connect_timeout = absl::Milliseconds(200)});
+  job.client = *client;
+  job.dataset = "x";
+  job.batch_size = 1;
+  const absl::Status status = CreateStatus(job);
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(status.message(), HasSubstr("is stokerd running there?"));
+}
+
+TEST(LoaderTest, RefusesServersThatCannotBe) {
+  for (const char* server : {"", "host:port", "a:7:7", "host:0", "host:99999", "http://host:1", "unix:"})
+    EXPECT_TRUE(absl::IsInvalidArgument(Client::Create({.servers = {server}}).status())) << server;
+  for (const char* server : {"host", "host:1", "[::1]:7", "dns:///pods:7077", "unix:/run/stoker.sock"})
+    EXPECT_TRUE(Client::Create({.servers = {server}}).ok()) << server;
+}
+
+TEST(LoaderTest, NamesWhatIsWrongWithAJob) {
+  Cluster cluster(1, SyntheticConfig(100));
+  const auto expect = [&](auto change, const std::string& message) {
+    LoaderOptions job = Job(cluster);
+    change(job);
+    EXPECT_THAT(CreateStatus(job).message(), HasSubstr(message));
+  };
+  expect([](auto& job) { job.dataset = "imagenet"; }, "no dataset 'imagenet' is configured here; there are: synthetic");
+  expect([](auto& job) { job.dataset = "../etc"; }, "'../etc' is not a dataset's name");
+  expect([](auto& job) { job.dataset = std::string("a\0\n", 3); }, "'a\\x00\\n' is not a dataset's name");
+  expect([](auto& job) { job.batch_size = 0; }, "batch_size: must be at least 1");
+  expect([](auto& job) { job.rank = 1; }, "rank: 1 is not below world_size 1");
+  expect([](auto& job) { job.pipeline.reset(), job.pipeline_name = "train"; }, "no pipeline 'train' is offered here");
+  expect([](auto& job) { job.pipeline->add_ops(); }, "pipeline.ops[0]: no op, or one that this build does not know");
+  expect([](auto& job) { job.pipeline->add_ops()->mutable_random_crop(); }, "pipeline.ops[0]: RandomCrop.size");
+  expect([](auto& job) { job.shuffle.set_block_samples(8); }, "shuffle.block_samples");
+  expect([](auto& job) { job.batch_size = 101, job.last_batch = LastBatch::kDrop; }, "do not fill one batch of 101");
+}
+
+TEST(LoaderTest, ACropThatNoImageFitsEndsTheEpochAndNamesTheOp) {
+  Cluster cluster(2, SyntheticConfig(100));
+  LoaderOptions job = Job(cluster);
+  job.pipeline->add_ops()->mutable_random_crop()->add_size(64);
+  job.pipeline->set_bad_samples(v1::BAD_SAMPLES_SUBSTITUTE);  // It is the pipeline's fault, and no sample's.
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const auto batch = (*loader)->Next();
+  EXPECT_TRUE(absl::IsFailedPrecondition(batch.status())) << batch.status();
+  EXPECT_THAT(batch.status().message(), HasSubstr("pipeline.ops[0]: RandomCrop.size: an image of 12×16"));
+  EXPECT_EQ((*loader)->Next().status(), batch.status()) << "errors are sticky";
+}
+
+TEST(LoaderTest, RefusesServersThatDisagreeAboutTheDataset) {
+  Cluster a(1, SyntheticConfig(100)), b(1, SyntheticConfig(101));
+  LoaderOptions job = Job(a);
+  job.servers.push_back(b.addresses()[0]);
+  const absl::Status status = CreateStatus(job);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr(a.addresses()[0]));
+  EXPECT_THAT(status.message(), HasSubstr(b.addresses()[0]));
+  EXPECT_THAT(status.message(), HasSubstr("fingerprint"));
+}
+
+TEST(LoaderTest, DoesNotUseAServerThatComesLaterWithAnotherDataset) {
+  Cluster good(1, SyntheticConfig(500));
+  auto other = std::make_unique<Cluster>(1, SyntheticConfig(500));
+  LoaderOptions job = Job(good);
+  job.servers.push_back(other->addresses()[0]);
+  other->Stop(0);  // It keeps its port in mind, and comes back with another dataset there.
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  v1::ServerConfig config = SyntheticConfig(501);
+  config.set_listen(other->addresses()[0]);
+  auto wrong = Server::Start(config);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  std::string problems;
+  while (problems.find("copy of the dataset differs") == std::string::npos)
+    for (const auto& server : (*loader)->stats().servers)
+      if (server.address == other->addresses()[0]) problems = server.problem;
+  EXPECT_TRUE(RunEpoch(**loader).status.ok());
+}
+
+TEST(LoaderTest, TakesTheOnlyDatasetWhereNoneIsNamed) {
+  Cluster one(1, SyntheticConfig(10));
+  EXPECT_TRUE(CreateStatus(Job(one)).ok());
+  v1::ServerConfig config = SyntheticConfig(10);
+  *config.add_datasets() = config.datasets(0);
+  config.mutable_datasets(1)->set_name("second");
+  Cluster two(1, config);
+  EXPECT_THAT(CreateStatus(Job(two)).message(), HasSubstr("the servers have 2: second, synthetic"));
+}
+
+TEST(LoaderTest, UsesAPipelineThatServersOffer) {
+  v1::ServerConfig config = SyntheticConfig(10);
+  (*config.mutable_pipelines())["tiny"].add_ops()->mutable_center_crop()->add_size(4);
+  Cluster cluster(1, config);
+  LoaderOptions job = Job(cluster);
+  job.pipeline.reset();
+  job.pipeline_name = "tiny";
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  EXPECT_EQ((*loader)->description().sample_bytes(), 4 * 4 * 3 + 4);
+}
+
+TEST(LoaderTest, TrainingAndValidationShareAClient) {
+  Cluster cluster(2, SyntheticConfig(200));
+  LoaderOptions train = Job(cluster), validation = Job(cluster);
+  auto client = Client::Create({.servers = cluster.addresses()});
+  train.client = validation.client = *client;
+  train.servers = validation.servers = {};
+  validation.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
+  auto a = Loader::Create(train), b = Loader::Create(validation);
+  ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+  EXPECT_TRUE((*a)->Next().ok());
+  EXPECT_EQ(RunEpoch(**b).sample_ids.size(), 200);
+  EXPECT_EQ(RunEpoch(**a).sample_ids.size(), 200 - 16);
+}
+
+TEST(LoaderTest, CancelWakesAWaitingNext) {
+  v1::ServerConfig config = SyntheticConfig(100);
+  config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(300'000);
+  Cluster cluster(1, config);
+  LoaderOptions job = Job(cluster);
+  job.span_samples = 1;
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  std::thread canceller([&] { (*loader)->Cancel(); });
+  EXPECT_TRUE(absl::IsCancelled((*loader)->Next().status()));
+  canceller.join();
+  EXPECT_TRUE(absl::IsCancelled((*loader)->Next().status()));
+}
+
+TEST(LoaderTest, NothingArrivingEndsTheWaitAndTellsAboutServers) {
+  v1::ServerConfig config = SyntheticConfig(100);
+  Cluster cluster(1, config);
+  LoaderOptions job = Job(cluster);
+  job.progress_timeout = absl::Milliseconds(300);
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  cluster.Stop(0);
+  absl::Status status;
+  while (status.ok()) status = (*loader)->Next().status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr(cluster.addresses()[0]));
+}
+
+TEST(LoaderTest, AnErrorLeavesTheStateAtTheLastGoodBatchAndRestoringGoesOn) {
+  v1::ServerConfig config = SyntheticConfig(300);
+  Cluster cluster(1, config);
+  LoaderOptions job = Job(cluster);
+  job.progress_timeout = absl::Milliseconds(300);
+  job.prefetch = 1;
+  auto loader = Loader::Create(job);
+  std::vector<uint64_t> ids;
+  {
+    auto batch = (*loader)->Next();
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    ids = (*batch)->sample_ids();
+  }
+  cluster.Stop(0);
+  absl::Status status;
+  while (status.ok()) {
+    auto batch = (*loader)->Next();
+    status = batch.status();
+    if (batch.ok()) ids.insert(ids.end(), (*batch)->sample_ids().begin(), (*batch)->sample_ids().end());
+  }
+  cluster.Restart(0);
+  while (!status.ok()) {  // Until it is connected again.
+    ASSERT_TRUE((*loader)->Restore((*loader)->State()).ok());
+    const auto rest = RunEpoch(**loader);
+    status = rest.status;
+    ids.insert(ids.end(), rest.sample_ids.begin(), rest.sample_ids.end());
+  }
+  job.progress_timeout = absl::Seconds(60);
+  EXPECT_EQ(ids, RunEpoch(job).sample_ids);
+}
+
+TEST(LoaderTest, RefusesAStateOfAnotherJobAndSaysWhatDiffers) {
+  Cluster cluster(1, SyntheticConfig(100)), other(1, SyntheticConfig(101));
+  auto loader = Loader::Create(Job(cluster));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const auto expect = [&](const LoaderOptions& job, const std::string& message) {
+    auto another = Loader::Create(job);
+    ASSERT_TRUE(another.ok()) << another.status();
+    const absl::Status status = (*loader)->Restore((*another)->State());
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(status.message(), HasSubstr(message));
+  };
+  LoaderOptions job = Job(cluster);
+  job.seed = 1;
+  expect(job, "its seed is 1, and this loader's is 0");
+  job = Job(cluster);
+  job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
+  expect(job, "its shuffle is");
+  job = Job(cluster);
+  job.pipeline->add_ops()->mutable_center_crop()->add_size(8);
+  expect(job, "its pipeline is");
+  expect(Job(other), "its fingerprint is");
+  for (const char* text : {"", "{}", "[1]", "{\"version\": 2}", "{\"version\": 1}", "\xff"})
+    EXPECT_TRUE(absl::IsInvalidArgument((*loader)->Restore(text))) << text;
+}
+
+TEST(LoaderTest, SaysThatACallerHoldsAllBatches) {
+  Cluster cluster(1, SyntheticConfig(300));
+  LoaderOptions job = Job(cluster);
+  job.prefetch = 1;
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  std::vector<Batch> held;
+  absl::Status status;
+  while (status.ok()) {
+    auto batch = (*loader)->Next();
+    status = batch.status();
+    if (batch.ok()) held.push_back(*std::move(*batch));
+  }
+  EXPECT_EQ(held.size(), 3);
+  EXPECT_THAT(status.message(), HasSubstr("are held"));
+  held.clear();
+  EXPECT_TRUE((*loader)->Next().ok());
+}
+
+TEST(LoaderTest, BatchesOutliveTheirLoader) {
+  Cluster cluster(1, SyntheticConfig(100));
+  auto loader = Loader::Create(Job(cluster));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  auto batch = (*loader)->Next();
+  const std::string before(static_cast<const char*>((*batch)->tensors()[0].data), (*batch)->tensors()[0].bytes);
+  loader->reset();
+  EXPECT_EQ(std::string(static_cast<const char*>((*batch)->tensors()[0].data), before.size()), before);
+}
+
+TEST(LoaderTest, ADrainingServerGivesWhatItOwesAndOthersGoOn) {
+  v1::ServerConfig config = SyntheticConfig(3000);
+  config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(100);
+  Cluster cluster(2, config);
+  LoaderOptions job = Job(cluster);
+  job.span_samples = 8;
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  ASSERT_TRUE((*loader)->Next().ok());
+  std::thread drain([&] { EXPECT_TRUE(cluster.server(0).Drain()) << "a stream was cut off"; });
+  const EpochResult rest = RunEpoch(**loader);
+  drain.join();
+  EXPECT_TRUE(rest.status.ok()) << rest.status;
+  EXPECT_EQ(rest.sample_ids.size(), 3000 - 16);
+  EXPECT_EQ((*loader)->stats().retried_spans, 0) << "a drained server takes nothing back";
+}
+
+TEST(LoaderTest, AStreamThatDoesNotReadLeavesOthersTheirMemory) {
+  v1::ServerConfig config;
+  config.set_workers(2);
+  config.set_max_pixels(1 << 16);
+  config.set_memory_limit("256MiB");
+  auto& synthetic = *config.add_datasets()->mutable_synthetic();
+  auto& field = *synthetic.add_fields();
+  field.set_name("data");
+  field.set_dtype(v1::DTYPE_UINT8);
+  field.add_shape(1 << 20);
+  synthetic.set_samples(2000);
+  Cluster cluster(1, config);
+  LoaderOptions job = Job(cluster);
+  job.batch_size = 4;
+  auto stalled = Loader::Create(job);  // Asks for its prefetch, and is never read.
+  ASSERT_TRUE(stalled.ok()) << stalled.status();
+  ASSERT_TRUE((*stalled)->Next().ok());
+  job.seed = 1;
+  EXPECT_TRUE(RunEpoch(job).status.ok());
+}
+
+}  // namespace
+}  // namespace stoker

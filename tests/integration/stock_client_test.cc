@@ -1,0 +1,128 @@
+// Any language's generated stub can be a client: here C++'s, with nothing of ours but the messages.
+
+#include <xxhash.h>
+
+#include "gmock/gmock.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "gtest/gtest.h"
+#include "stoker/v1/data_service.grpc.pb.h"
+#include "tests/support/cluster.h"
+
+namespace stoker {
+namespace {
+
+class StockClientTest : public testing::Test {
+ protected:
+  using Stream = grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>;
+
+  void SetUp() override {
+    stub_ = v1::DataService::NewStub(
+        grpc::CreateChannel(cluster_.addresses()[0], grpc::InsecureChannelCredentials()));
+    stream_ = stub_->Stream(&context_);
+  }
+
+  v1::StreamResponse Read() {
+    v1::StreamResponse response;
+    EXPECT_TRUE(stream_->Read(&response)) << stream_->Finish().error_message();
+    return response;
+  }
+
+  void Open() {
+    v1::StreamRequest open;
+    open.mutable_open()->set_dataset("synthetic");
+    open.mutable_open()->mutable_pipeline();
+    ASSERT_TRUE(stream_->Write(open));
+    ASSERT_TRUE(Read().has_opened());
+  }
+
+  void Want(uint64_t start, uint32_t count) {
+    v1::StreamRequest want;
+    want.mutable_want()->set_start(start);
+    want.mutable_want()->set_count(count);
+    ASSERT_TRUE(stream_->Write(want));
+  }
+
+  // The status that a stream of these requests ends with.
+  grpc::Status EndOf(const std::vector<v1::StreamRequest>& requests) {
+    for (const auto& request : requests) stream_->Write(request);
+    v1::StreamResponse response;
+    while (stream_->Read(&response)) {
+    }
+    return stream_->Finish();
+  }
+
+  Cluster cluster_{1, SyntheticConfig(100)};
+  std::unique_ptr<v1::DataService::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<Stream> stream_;
+};
+
+TEST_F(StockClientTest, ReadsSpansThatTheFastPathWrote) {
+  Open();
+  Want(8, 4);
+  const v1::StreamResponse response = Read();
+  ASSERT_TRUE(response.has_span());
+  const v1::Span& span = response.span();
+  EXPECT_EQ(span.header().start(), 8);
+  EXPECT_EQ(span.header().sample_ids_size(), 4);
+  EXPECT_EQ(span.payload().size(), 4 * (16 * 12 * 3 + 4));
+  EXPECT_EQ(XXH3_64bits((span.header().SerializeAsString() + span.payload()).data(),
+                        span.header().ByteSizeLong() + span.payload().size()),
+            span.checksum());
+}
+
+TEST_F(StockClientTest, GetsWhatItIsOwedAfterHalfClosing) {
+  Open();
+  for (uint64_t start = 0; start < 96; start += 8) Want(start, 8);
+  stream_->WritesDone();
+  v1::StreamResponse response;
+  int spans = 0;
+  while (stream_->Read(&response)) spans += response.has_span();
+  EXPECT_EQ(spans, 12);
+  EXPECT_TRUE(stream_->Finish().ok());
+}
+
+TEST_F(StockClientTest, AskedTwiceGetsTheSameBytesTwice) {
+  Open();
+  Want(0, 8);
+  Want(0, 8);
+  const v1::StreamResponse first = Read(), second = Read();
+  EXPECT_EQ(first.span().payload(), second.span().payload());
+}
+
+TEST_F(StockClientTest, WantsBeforeOpenAreRefused) {
+  v1::StreamRequest want;
+  want.mutable_want()->set_count(1);
+  const auto status = EndOf({want});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(), "the first message of a stream must be `open`");
+}
+
+TEST_F(StockClientTest, WantsThatCannotBeAreRefusedWithTheFigures) {
+  Open();
+  v1::StreamRequest want;
+  want.mutable_want()->set_start(~uint64_t{0} - 1);
+  want.mutable_want()->set_count(4096);
+  const auto status = EndOf({want});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("reach past the dataset's 100 samples"));
+}
+
+TEST_F(StockClientTest, TooManyWantsAreRefused) {
+  Open();
+  v1::StreamRequest want;
+  want.mutable_want()->set_count(100);
+  const auto status = EndOf(std::vector<v1::StreamRequest>(200'000, want));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+}
+
+TEST_F(StockClientTest, ARequestThatIsTooLargeIsRefused) {
+  v1::StreamRequest open;
+  open.mutable_open()->set_dataset(std::string(100'000, 'a'));
+  EXPECT_EQ(EndOf({open}).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(RunEpoch({.servers = cluster_.addresses(), .batch_size = 10}).status.ok()) << "and others go on";
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,72 @@
+#include "tests/support/cluster.h"
+
+#include <utility>
+
+#include "client/loader/epoch_digest.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+std::unique_ptr<Server> StartServer(v1::ServerConfig config, const std::string& address) {
+  config.set_listen(address);
+  auto server = Server::Start(config);
+  EXPECT_TRUE(server.ok()) << server.status();
+  return server.ok() ? *std::move(server) : nullptr;
+}
+
+}  // namespace
+
+Cluster::Cluster(int servers, v1::ServerConfig config) : config_(std::move(config)) {
+  for (int i = 0; i < servers; ++i) {
+    servers_.push_back(StartServer(config_, "127.0.0.1:0"));
+    addresses_.push_back(servers_.back()->address());
+  }
+}
+
+void Cluster::Restart(int index) { servers_[index] = StartServer(config_, addresses_[index]); }
+
+v1::ServerConfig SyntheticConfig(uint64_t samples) {
+  v1::ServerConfig config;
+  config.set_workers(2);
+  config.set_max_pixels(1 << 20);
+  config.set_memory_limit("1GiB");
+  auto& dataset = *config.add_datasets();
+  dataset.set_name("synthetic");
+  dataset.mutable_synthetic()->set_samples(samples);
+  auto& image = *dataset.mutable_synthetic()->add_fields();
+  image.set_name("image");
+  image.set_dtype(v1::DTYPE_UINT8);
+  for (int extent : {16, 12, 3}) image.add_shape(extent);
+  auto& number = *dataset.mutable_synthetic()->add_fields();
+  number.set_name("number");
+  number.set_dtype(v1::DTYPE_INT32);
+  return config;
+}
+
+EpochResult RunEpoch(Loader& loader) {
+  EpochResult result;
+  EpochDigest digest;
+  while (true) {
+    auto batch = loader.Next();
+    if (!batch.ok()) {
+      result.status = batch.status();
+      break;
+    }
+    if (!batch->has_value()) break;
+    const Batch& b = **batch;
+    result.sample_ids.insert(result.sample_ids.end(), b.sample_ids().begin(), b.sample_ids().begin() + b.real());
+    result.positions.insert(result.positions.end(), b.positions().begin(), b.positions().begin() + b.real());
+    digest.Add(b).IgnoreError();  // A rank's or a resumed epoch has no digest.
+  }
+  result.digest = digest.Hex();
+  return result;
+}
+
+EpochResult RunEpoch(const LoaderOptions& options) {
+  auto loader = Loader::Create(options);
+  if (!loader.ok()) return {.status = loader.status()};
+  return RunEpoch(**loader);
+}
+
+}  // namespace stoker
