@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kProbes = 64;  // samples of a dataset
 
 absl::Status Named(const Dataset& dataset, uint64_t id, const absl::Status& status) {
-  return {status.code(), absl::StrCat("sample '", absl::CHexEscape(dataset.SampleName(id)), "' (id ", id,
+  return {status.code(), absl::StrCat("sample '", dataset.SampleName(id), "' (id ", id,
                                       "): ", status.message())};
 }
 

@@ -118,16 +118,16 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", BuildDescription());
   app.require_subcommand(1);
-  Flags flags;
+  Flags serve_flags, check_flags;  // Apart: a subcommand that was not called still reads its variables.
   CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
-  AddFlags(*serve, flags);
+  AddFlags(*serve, serve_flags);
   serve->footer(kExamples);
   CLI::App* check = app.add_subcommand("check", "Validate a configuration and sample its datasets");
-  AddFlags(*check, flags);
-  check->add_flag("--content", flags.content, "Read every sample and print a hash of all bytes");
+  AddFlags(*check, check_flags);
+  check->add_flag("--content", check_flags.content, "Read every sample and print a hash of all bytes");
   CLI11_PARSE(app, argc, argv);
 
-  const absl::Status status = serve->parsed() ? Serve(flags) : RunCheck(flags);
+  const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
   if (status.ok()) return 0;
   std::fprintf(stderr, "stokerd: %s\n", std::string(status.message()).c_str());
   return 1;

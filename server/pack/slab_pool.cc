@@ -25,14 +25,17 @@ struct SlabPool::State {
 
   State(uint64_t bytes, std::function<void()> callback) : budget(bytes), on_release(std::move(callback)) {}
 
-  uint64_t free() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return budget - std::min(budget, reserved + shared);
+  uint64_t free_shared() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return budget / 2 - std::min(budget / 2, shared);
+  }
+  uint64_t free_to_reserve() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return budget / 2 - std::min(budget / 2, reserved);
   }
 
   absl::Status NoRoom(uint64_t needed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for another stream: it needs ", needed, " bytes, and of ", budget, " for streams ",
-                     free(), " are free; raise memory_limit or add servers"));
+        absl::StrCat("no memory for another stream: it needs ", needed, " bytes, and of ", budget / 2,
+                     " to reserve ", free_to_reserve(), " are free; raise memory_limit or add servers"));
   }
 
   // True if `idle_bytes` may be kept beside what is out and what gRPC may hold.
@@ -67,13 +70,13 @@ uint64_t SlabPool::held_bytes() const {
 }
 
 uint64_t SlabPool::max_span_bytes() const {
-  return (state_->budget - std::min(state_->budget, kStreamOverheadBytes)) / 2;
+  return state_->budget / 2 - std::min(state_->budget / 2, kStreamOverheadBytes);
 }
 
 absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
   absl::MutexLock lock(&state_->mutex);
   const uint64_t needed = span_bytes + kStreamOverheadBytes;
-  if (needed > state_->free()) return state_->NoRoom(needed);
+  if (needed > state_->free_to_reserve()) return state_->NoRoom(needed);
   state_->reserved += needed;
   ++state_->streams;
   return std::make_unique<Account>(std::make_shared<Shares>(Shares{.state = state_, .span_bytes = span_bytes}));
@@ -84,7 +87,7 @@ absl::Status SlabPool::Account::Reserve(uint64_t span_bytes) {
   absl::MutexLock lock(&state.mutex);
   if (span_bytes <= shares_->span_bytes) return absl::OkStatus();
   const uint64_t more = span_bytes - shares_->span_bytes;
-  if (more > state.free()) return state.NoRoom(more);
+  if (more > state.free_to_reserve()) return state.NoRoom(more);
   const uint64_t before = shares_->SharedIfHeld(shares_->held);
   shares_->span_bytes = span_bytes;
   state.reserved += more;
@@ -111,8 +114,8 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
     absl::MutexLock lock(&state.mutex);
     const uint64_t before = shares_->SharedIfHeld(shares_->held);
     const uint64_t after = shares_->SharedIfHeld(shares_->held + size);
-    if (after - before > state.free()) return std::nullopt;
-    if (shares_->held > 0 && after > state.free()) return std::nullopt;  // The dynamic threshold.
+    if (after - before > state.free_shared()) return std::nullopt;
+    if (shares_->held > 0 && after > state.free_shared()) return std::nullopt;  // The dynamic threshold.
     shares_->held += size;
     state.shared += after - before;
     state.held += size;

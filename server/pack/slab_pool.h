@@ -17,10 +17,10 @@ namespace stoker {
 
 // Buffers for spans, reused, and the memory that streams may hold.
 //
-// Each stream has an account. An account reserves room for one span and for what gRPC runs ahead, so that no
-// other stream can take a stream's last span; the rest is shared by dynamic thresholds (Choudhury and Hahne,
-// IEEE/ACM Transactions on Networking 6, 1998): an account grows while it holds no more of the shared bytes than
-// are free, hence stalled streams can never take all of them.
+// Each stream has an account. Half of the budget is for what accounts reserve, room for one span and for what gRPC
+// runs ahead, so that no stream can take another's last span or keep one from opening. The other half is shared by
+// dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998): an account grows while it
+// holds no more of the shared bytes than are free, hence stalled streams can never take all of them.
 //
 // Thread-safe. Never blocks: what does not fit now is refused, and `on_release` is called, without any lock, when
 // it may fit again. Slabs and accounts may outlive the pool.

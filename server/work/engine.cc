@@ -13,9 +13,9 @@ namespace {
 // Code, libraries, stacks and gRPC's own buffers of an idle server (measured: 45 MiB).
 constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
 
-// A worker's peak beside its slab: RGB pixels, and a progressive JPEG's coefficients, two bytes for each of three
+// A worker's peak beside its slab: RGB pixels, and a progressive JPEG's coefficients, two bytes for each of up to four
 // components; then what was read and what ops keep between them.
-constexpr uint64_t kScratchBytesPerPixel = 9;
+constexpr uint64_t kScratchBytesPerPixel = 12;
 constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 
 // Room for at least this many streams, or there is no point in starting.
@@ -31,7 +31,8 @@ std::string MiB(uint64_t bytes) { return absl::StrCat((bytes + (1 << 20) - 1) >>
 
 absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
   const uint64_t reserved = ReservedBytes(options);
-  const uint64_t least = kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
+  // Half of the pool can be reserved, see SlabPool.
+  const uint64_t least = 2 * kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
   if (options.memory_limit_bytes < reserved + least)
     return absl::InvalidArgumentError(absl::StrCat(
         "memory_limit: ", MiB(options.memory_limit_bytes), " is too little: the process and its datasets, and ",

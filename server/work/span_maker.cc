@@ -4,7 +4,6 @@
 #include <chrono>
 #include <new>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 
@@ -37,13 +36,10 @@ v1::ErrorKind KindOf(const absl::Status& status) {
   return v1::ERROR_KIND_MACHINE;
 }
 
-// A name as logs and terminals may show it.
-std::string Shown(const std::string& name) { return absl::CHexEscape(name.substr(0, 512)); }
-
 v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample, const std::string& name) {
   v1::Error error;
   error.set_kind(KindOf(status));
-  error.set_message(absl::StrCat("sample '", Shown(name), "' (id ", sample, ", position ", position,
+  error.set_message(absl::StrCat("sample '", name, "' (id ", sample, ", position ", position,
                                  "): ", status.message()));
   error.set_position(position);
   error.set_sample_id(sample);

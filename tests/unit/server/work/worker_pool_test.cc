@@ -1,0 +1,155 @@
+#include "server/work/worker_pool.h"
+
+#include <map>
+
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+constexpr uint64_t kBudget = uint64_t{256} << 20;
+
+// Samples of one byte, whose reading may be held up.
+class FakeDataset : public Dataset {
+ public:
+  uint64_t size() const override { return 1'000'000; }
+  const SourceSchema& schema() const override { return schema_; }
+  const std::string& fingerprint() const override { return fingerprint_; }
+  uint64_t resident_bytes() const override { return 0; }
+  std::string description() const override { return "fake"; }
+  std::string SampleName(uint64_t id) const override { return "fake/" + std::to_string(id); }
+  absl::Status Read(uint64_t id, SampleBytes& sample) const override {
+    if (gate != nullptr) gate->WaitForNotification();
+    sample.fields.assign(1, {static_cast<uint8_t>(id)});
+    return id == failing ? absl::UnavailableError("EIO") : absl::OkStatus();
+  }
+
+  absl::Notification* gate = nullptr;
+  uint64_t failing = ~uint64_t{0};
+
+ private:
+  const SourceSchema schema_ = {{.name = "byte", .dtype = v1::DTYPE_UINT8}};
+  const std::string fingerprint_ = std::string(32, 'f');
+};
+
+StreamPlan Plan(const Dataset& dataset) {
+  v1::Identity identity;
+  identity.set_samples(dataset.size());
+  v1::Shuffle none;
+  none.set_mode(v1::SHUFFLE_MODE_NONE);
+  return *StreamPlan::Create(*ServerPipeline::Create({}, dataset.schema()), identity, 1, none, false);
+}
+
+// Collects what streams are delivered, in order.
+class Collector {
+ public:
+  WorkerPool::Deliver For(int stream) {
+    return [this, stream](FinishedSpan span) {
+      absl::MutexLock lock(&mutex_);
+      order_.push_back(stream);
+      spans_.push_back(std::move(span));
+    };
+  }
+  // Waits for `count` spans.
+  std::vector<int> Await(size_t count) {
+    absl::MutexLock lock(&mutex_);
+    auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return order_.size() >= count; };
+    mutex_.Await(absl::Condition(&enough));
+    return order_;
+  }
+  std::vector<FinishedSpan>& spans() { return spans_; }
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<int> order_;
+  std::vector<FinishedSpan> spans_;
+};
+
+TEST(WorkerPoolTest, MakesWhatIsWantedInOrder) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (uint64_t start : {8, 0, 16}) ASSERT_TRUE(stream->Want({0, start, 4}).ok());
+  collector.Await(3);
+  EXPECT_EQ(collector.spans()[0].header.start(), 8);
+  EXPECT_EQ(collector.spans()[2].header.start(), 16);
+  EXPECT_THAT(collector.spans()[0].slab.bytes(), testing::ElementsAre(8, 9, 10, 11));
+}
+
+TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto greedy = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  auto modest = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(greedy->Want({0, i * 64, 64}).ok());
+  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(modest->Want({0, i * 64, 64}).ok());
+  gate.Notify();
+  const auto order = collector.Await(1020);
+  const size_t last_of_modest = std::find(order.rbegin(), order.rend(), 2).base() - order.begin();
+  EXPECT_LT(last_of_modest, 500) << "the modest stream waited for the greedy one";
+}
+
+TEST(WorkerPoolTest, ACancelledWantIsNotMade) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (uint64_t start : {0, 4, 8}) ASSERT_TRUE(stream->Want({0, start, 4}).ok());
+  EXPECT_TRUE(stream->Cancel({0, 8, 4}));
+  EXPECT_FALSE(stream->Cancel({0, 8, 4}));
+  ASSERT_TRUE(stream->Want({0, 12, 4}).ok());
+  gate.Notify();
+  collector.Await(3);
+  EXPECT_EQ(collector.spans()[2].header.start(), 12);
+}
+
+TEST(WorkerPoolTest, AFailedSpanNamesItsSampleAndHoldsNoMemory) {
+  auto dataset = std::make_shared<FakeDataset>();
+  dataset->failing = 6;
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  ASSERT_TRUE(stream->Want({3, 4, 4}).ok());
+  collector.Await(1);
+  const v1::Error& error = collector.spans()[0].header.error();
+  EXPECT_EQ(error.kind(), v1::ERROR_KIND_MACHINE);
+  EXPECT_EQ(error.sample_id(), 6);
+  EXPECT_EQ(error.sample_name(), "fake/6");
+  EXPECT_THAT(error.message(), testing::HasSubstr("sample 'fake/6' (id 6, position 6): EIO"));
+  EXPECT_TRUE(collector.spans()[0].slab.bytes().empty());
+}
+
+TEST(WorkerPoolTest, AStreamThatTakesNothingOffLeavesOthersTheirTurn) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector stalled, other;
+  WorkerPool pool(2, 4 * SlabPool::kStreamOverheadBytes + (1 << 16), 1 << 20);
+  auto holds = *pool.AddStream(dataset, Plan(*dataset), stalled.For(1));
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(holds->Want({0, i * 4096, 4096}).ok());
+  auto reads = *pool.AddStream(dataset, Plan(*dataset), [&, deliver = other.For(2)](FinishedSpan span) {
+    span.slab = {};
+    deliver(std::move(span));
+  });
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(reads->Want({0, i * 4096, 4096}).ok());
+  other.Await(100);
+}
+
+TEST(WorkerPoolTest, EndsWithWantsOutstanding) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  auto pool = std::make_unique<WorkerPool>(2, kBudget, 1 << 20);
+  auto stream = *pool->AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(stream->Want({0, i * 64, 64}).ok());
+  stream.reset();
+  pool.reset();
+}
+
+}  // namespace
+}  // namespace stoker
