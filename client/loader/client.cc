@@ -15,7 +15,6 @@
 #include "client/receive/resolve.h"
 #include "client/receive/transport.h"
 #include "common/status_macros.h"
-#include "grpcpp/client_context.h"
 
 namespace stoker {
 namespace {
@@ -33,7 +32,7 @@ struct Answer {
 template <typename Response>
 std::vector<Answer<Response>> AskAll(
     const std::vector<std::string>& addresses,
-    const std::function<absl::StatusOr<Response>(const std::string&, grpc::ClientContext&)>& ask) {
+    const std::function<absl::StatusOr<Response>(const std::string&, Transport::Call&)>& ask) {
   struct Pending {
     absl::Mutex mutex;
     absl::CondVar changed;
@@ -41,12 +40,12 @@ std::vector<Answer<Response>> AskAll(
     bool succeeded ABSL_GUARDED_BY(mutex) = false;
   } pending;
   std::vector<Answer<Response>> answers(addresses.size());
-  std::deque<grpc::ClientContext> contexts(addresses.size());
+  std::deque<Transport::Call> calls(addresses.size());
   std::vector<std::thread> threads;
   for (size_t i = 0; i < addresses.size(); ++i) {
     answers[i].address = addresses[i];
     threads.emplace_back([&, i] {
-      auto response = ask(addresses[i], contexts[i]);
+      auto response = ask(addresses[i], calls[i]);
       absl::MutexLock lock(&pending.mutex);
       ++pending.answered;
       pending.succeeded = pending.succeeded || response.ok();
@@ -61,7 +60,7 @@ std::vector<Answer<Response>> AskAll(
     while (pending.answered < addresses.size() && !pending.changed.WaitWithDeadline(&pending.mutex, deadline)) {
     }
   }
-  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  for (Transport::Call& call : calls) call.Cancel();
   for (std::thread& thread : threads) thread.join();
   return answers;
 }
@@ -129,8 +128,8 @@ absl::StatusOr<std::vector<std::string>> Client::AwaitAddresses() const {
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
   const auto answers = AskAll<v1::ListDatasetsResponse>(
-      addresses, [this](const std::string& address, grpc::ClientContext& context) {
-        return transport_->ListDatasets(address, context, options_.connect_timeout);
+      addresses, [this](const std::string& address, Transport::Call& call) {
+        return transport_->ListDatasets(address, options_.connect_timeout, call);
       });
   for (const auto& answer : answers)
     if (answer.response.ok()) return *answer.response;
@@ -140,8 +139,8 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
 absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest& request) {
   STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
   const auto answers = AskAll<v1::DescribeResponse>(
-      addresses, [&](const std::string& address, grpc::ClientContext& context) {
-        return transport_->Describe(address, request, context, options_.connect_timeout);
+      addresses, [&](const std::string& address, Transport::Call& call) {
+        return transport_->Describe(address, request, options_.connect_timeout, call);
       });
   const Answer<v1::DescribeResponse>* first = nullptr;
   for (const auto& answer : answers) {

@@ -55,19 +55,19 @@ std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address) 
   return channel;
 }
 
-absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address,
-                                                                 grpc::ClientContext& context, absl::Duration timeout) {
-  Prepare(context, timeout);
+absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address, absl::Duration timeout,
+                                                                 Call& call) {
+  Prepare(call.context_, timeout);
   v1::ListDatasetsResponse response;
-  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&context, {}, &response)));
+  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&call.context_, {}, &response)));
   return response;
 }
 
 absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& address, const v1::DescribeRequest& request,
-                                                         grpc::ClientContext& context, absl::Duration timeout) {
-  Prepare(context, timeout);
+                                                         absl::Duration timeout, Call& call) {
+  Prepare(call.context_, timeout);
   v1::DescribeResponse response;
-  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&context, request, &response)));
+  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&call.context_, request, &response)));
   return response;
 }
 

@@ -21,16 +21,25 @@ namespace stoker {
 // they receive arrives. Thread-safe. Streams hold it: it ends after the last of them.
 class Transport {
  public:
+  // One unary call, which another thread may end. Used once.
+  class Call {
+   public:
+    void Cancel() { context_.TryCancel(); }
+
+   private:
+    friend class Transport;
+    grpc::ClientContext context_;
+  };
+
   Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  // One call each, waiting for the server to come up for at most `timeout`. `context` lets another thread cancel it.
-  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, grpc::ClientContext& context,
-                                                        absl::Duration timeout);
+  // Block for the answer, waiting for the server to come up for at most `timeout`.
+  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Duration timeout, Call& call);
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
-                                                grpc::ClientContext& context, absl::Duration timeout);
+                                                absl::Duration timeout, Call& call);
 
   // Begins a stream. What comes of it is told to `handler` on this transport's thread, perhaps before this returns.
   // Never blocks.
