@@ -1,0 +1,239 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
+#include "client/cli/commands.h"
+#include "client/cli/contact_sheet.h"
+#include "client/cli/flags.h"
+#include "client/cli/output_file.h"
+#include "client/cli/progress.h"
+#include "client/cli/report.h"
+#include "client/cli/stop_signal.h"
+#include "client/loader/epoch_digest.h"
+#include "client/loader/loader.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  stoker bench --servers cpu1:7077,cpu2:7077
+      One epoch with the default pipeline: throughput, where the time goes, and what to change for more.
+  stoker bench --servers cpu1:7077 --pipeline train.yaml --batch-size 256 --batches 500
+      The first 500 batches, over as many epochs as that takes.
+  stoker bench --servers cpu1:7077 --digest --sheet sheet.png --json figures.json
+      Also the epoch's SHA-256, equal however many servers made it; a picture of the first batch; the figures as JSON.
+  stoker bench --servers cpu1:7077 --world-size 8 --rank 0
+      What one of 8 GPUs' processes would get.)";
+
+constexpr size_t kMostSubstituted = 5;  // listed
+constexpr int64_t kSheetTiles = 32;
+
+struct BenchFlags {
+  SourceFlags source;
+  JobFlags job;
+  uint64_t epochs = 0;   // 0: one, or as many as `batches` take.
+  uint64_t batches = 0;  // 0: all
+  int64_t prefetch = 0;
+  int64_t rank = 0, world_size = 1;
+  std::string last_batch = "partial";
+  bool digest = false, quiet = false;
+  std::string sheet, json;
+};
+
+LastBatch LastBatchOf(const std::string& word) {
+  if (word == "drop") return LastBatch::kDrop;
+  if (word == "pad") return LastBatch::kPad;
+  STOKER_CHECK(word == "partial");
+  return LastBatch::kPartial;
+}
+
+double CpuSeconds(const timeval& time) { return time.tv_sec + time.tv_usec / 1e6; }
+
+double ProcessCpuSeconds() {
+  rusage usage;
+  STOKER_CHECK(getrusage(RUSAGE_SELF, &usage) == 0);
+  return CpuSeconds(usage.ru_utime) + CpuSeconds(usage.ru_stime);
+}
+
+double ThreadCpuSeconds() {
+  timespec time;
+  STOKER_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+  return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+absl::Status CheckFlags(const BenchFlags& flags) {
+  if (flags.digest && (flags.world_size > 1 || flags.batches > 0 || flags.last_batch == "drop"))
+    return absl::InvalidArgumentError(
+        "--digest needs whole epochs: leave --world-size, --batches and --last-batch drop out");
+  STOKER_RETURN_IF_ERROR(CheckWritable(flags.sheet));
+  return CheckWritable(flags.json);
+}
+
+absl::StatusOr<std::unique_ptr<Loader>> OpenLoader(const BenchFlags& flags, const Source& source) {
+  LoaderOptions options = LoaderOptionsFor(source, flags.job);
+  options.prefetch = flags.prefetch;
+  options.rank = flags.rank;
+  options.world_size = flags.world_size;
+  options.last_batch = LastBatchOf(flags.last_batch);
+  return Loader::Create(std::move(options));
+}
+
+// Takes batches from a loader, and measures.
+class Bench {
+ public:
+  Bench(const BenchFlags& flags, const std::string& dataset, Loader& loader);
+
+  // Until what the flags ask for is done, or an error.
+  absl::Status Run();
+
+  // Call once.
+  Figures TakeFigures(bool interrupted);
+
+  const std::optional<Picture>& sheet() const { return sheet_; }
+
+ private:
+  uint64_t BatchesToCome() const;
+  absl::Status RunEpoch();
+  absl::Status Take(const Batch& batch);
+  bool Done() const { return flags_.batches > 0 && batches_ >= flags_.batches; }
+
+  const BenchFlags& flags_;
+  Loader& loader_;
+  Progress progress_;
+  const absl::Time begun_ = absl::Now();
+  const double cpu_begun_ = ProcessCpuSeconds();
+  double own_cpu_seconds_ = 0;
+  uint64_t batches_ = 0, samples_ = 0;
+  std::optional<EpochDigest> digest_;
+  std::optional<Picture> sheet_;
+  Figures figures_;
+};
+
+Bench::Bench(const BenchFlags& flags, const std::string& dataset, Loader& loader)
+    : flags_(flags), loader_(loader), progress_(BatchesToCome(), flags.quiet) {
+  const v1::DescribeResponse& description = loader.description();
+  figures_.dataset = dataset;
+  figures_.fingerprint = absl::BytesToHexString(description.identity().fingerprint());
+  figures_.sample_bytes = description.sample_bytes();
+  figures_.parallelism = description.parallelism();
+}
+
+uint64_t Bench::BatchesToCome() const {
+  if (flags_.epochs == 0 && flags_.batches > 0) return flags_.batches;
+  const uint64_t all = std::max<uint64_t>(1, flags_.epochs) * loader_.batches_per_epoch();
+  return flags_.batches > 0 ? std::min(flags_.batches, all) : all;
+}
+
+absl::Status Bench::Run() {
+  const uint64_t most = flags_.epochs > 0 ? flags_.epochs : flags_.batches > 0 ? UINT64_MAX : 1;
+  for (uint64_t epoch = 0; epoch < most && !Done(); ++epoch) STOKER_RETURN_IF_ERROR(RunEpoch());
+  return absl::OkStatus();
+}
+
+absl::Status Bench::RunEpoch() {
+  if (flags_.digest) digest_.emplace();
+  while (!Done()) {
+    STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader_.Next());
+    if (!batch.has_value()) break;
+    STOKER_RETURN_IF_ERROR(Take(*batch));
+  }
+  if (flags_.digest) figures_.digests.push_back(digest_->Hex());
+  return absl::OkStatus();
+}
+
+absl::Status Bench::Take(const Batch& batch) {
+  const double cpu_begun = ThreadCpuSeconds();
+  if (++batches_ == 1) figures_.first_batch_seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
+  samples_ += batch.real();
+  for (const Substituted& substituted : batch.substituted())
+    if (figures_.substituted.size() < kMostSubstituted) figures_.substituted.push_back(substituted);
+  const Tensor* images = FindImages(batch.server_tensors());
+  figures_.images = images != nullptr;
+  if (!flags_.sheet.empty() && !sheet_.has_value() && images != nullptr && batch.size() > 0)
+    sheet_ = ContactSheet(*images, kSheetTiles);
+  if (digest_.has_value()) STOKER_RETURN_IF_ERROR(digest_->Add(batch));
+  progress_.Update(batches_, samples_);
+  own_cpu_seconds_ += ThreadCpuSeconds() - cpu_begun;
+  return absl::OkStatus();
+}
+
+Figures Bench::TakeFigures(bool interrupted) {
+  figures_.seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
+  figures_.cpu_seconds = ProcessCpuSeconds() - cpu_begun_ - own_cpu_seconds_;
+  figures_.stats = loader_.stats();
+  figures_.interrupted = interrupted;
+  return std::move(figures_);
+}
+
+absl::Status Report(const BenchFlags& flags, Figures figures, const std::optional<Picture>& sheet) {
+  if (sheet.has_value()) {
+    STOKER_ASSIGN_OR_RETURN(const std::string png, EncodePng(*sheet));
+    STOKER_RETURN_IF_ERROR(WriteFile(flags.sheet, png));
+    figures.sheet = flags.sheet;
+  } else if (!flags.sheet.empty()) {
+    std::fprintf(stderr, "stoker: no sheet: the pipeline's fields hold no images of height × width × 3 bytes\n");
+  }
+  std::fputs(ToText(figures).c_str(), stdout);
+  return flags.json.empty() ? absl::OkStatus() : WriteFile(flags.json, ToJson(figures));
+}
+
+absl::StatusOr<int> RunBench(const BenchFlags& flags) {
+  STOKER_RETURN_IF_ERROR(CheckFlags(flags));
+  StopSignal signal;
+  STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource(flags.source));
+  STOKER_ASSIGN_OR_RETURN(const auto loader, OpenLoader(flags, source));
+  const StopSignal::Handler cancel(signal, [&] { loader->Cancel(); });
+  std::optional<Bench> bench(std::in_place, flags, source.dataset, *loader);
+  const absl::Status status = bench->Run();
+  if (!status.ok() && signal.exit_code() == 0) return status;
+  Figures figures = bench->TakeFigures(!status.ok());
+  const std::optional<Picture> sheet = bench->sheet();
+  bench.reset();  // And with it the progress.
+  STOKER_RETURN_IF_ERROR(Report(flags, std::move(figures), sheet));
+  return status.ok() ? 0 : signal.exit_code();
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, Command& chosen) {
+  CLI::App* command = app.add_subcommand("bench", "Read epochs as a training loop would, and say where the time goes");
+  const auto flags = std::make_shared<BenchFlags>();
+  AddSourceFlags(*command, flags->source);
+  AddJobFlags(*command, flags->job);
+  command->add_option("--epochs", flags->epochs, "Epochs to read [1; with --batches as many as they take]")
+      ->check(Silent(CLI::Range(uint64_t{1}, uint64_t{1} << 32)))
+      ->type_name("N");
+  command->add_option("--batches", flags->batches, "Stop after so many batches")
+      ->check(Silent(CLI::Range(uint64_t{1}, uint64_t{1} << 32)))
+      ->type_name("N");
+  command->add_option("--prefetch", flags->prefetch, "Batches asked for ahead [what keeps servers busy]")
+      ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 20)))
+      ->type_name("N");
+  command->add_option("--world-size", flags->world_size, "Ranks of the job [1]")
+      ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 30)))
+      ->type_name("N");
+  command->add_option("--rank", flags->rank, "The one to read for [0]")
+      ->check(Silent(CLI::Range(int64_t{0}, int64_t{1} << 30)))
+      ->type_name("N");
+  command->add_option("--last-batch", flags->last_batch, "What becomes of a rest smaller than a batch: drop, pad or partial [partial]")
+      ->check(Silent(CLI::IsMember({"drop", "pad", "partial"})))
+      ->type_name("MODE");
+  command->add_flag("--digest", flags->digest, "Print each epoch's SHA-256");
+  command->add_option("--sheet", flags->sheet, "Write a contact sheet of the first batch's images")->type_name("FILE.png");
+  command->add_option("--json", flags->json, "Write the figures as JSON as well")->type_name("FILE");
+  command->add_flag("--quiet", flags->quiet, "No progress on stderr");
+  command->footer(kExamples);
+  command->callback([flags, &chosen] { chosen = [flags] { return RunBench(*flags); }; });
+}
+
+}  // namespace stoker

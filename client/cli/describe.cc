@@ -1,0 +1,99 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/commands.h"
+#include "client/cli/flags.h"
+#include "client/cli/printable.h"
+#include "common/config/byte_size.h"
+#include "common/config/yaml_proto.h"
+#include "common/pipeline/device_pipeline.h"
+#include "common/pipeline/schema.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  stoker describe --servers cpu1:7077 --dataset imagenet --pipeline train.yaml
+      Check a pipeline against a dataset, and see what a training loop would get.
+  stoker describe --servers cpu1:7077
+      The same for the only dataset and the default pipeline, which it prints as YAML to begin from.)";
+
+std::string ShapeOf(const v1::Field& field) {
+  return field.shape().empty() ? "scalar" : absl::StrJoin(field.shape(), "×");
+}
+
+// One line a field. Pads by hand where a column is not ASCII.
+absl::StatusOr<std::string> Fields(const std::string& title, const std::vector<v1::Field>& fields) {
+  std::string text, label = title;
+  for (const v1::Field& field : fields) {
+    STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(field));
+    absl::StrAppendFormat(&text, "%-13s%-12s %-8s %s, %d bytes\n", label, Printable(field.name()),
+                          DtypeName(field.dtype()), ShapeOf(field), bytes);
+    label.clear();
+  }
+  return text;
+}
+
+// Empty where the device leaves the fields as they are.
+absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, const std::vector<v1::Field>& fields) {
+  STOKER_ASSIGN_OR_RETURN(const DevicePipeline device, DevicePipeline::Create(response.pipeline(), fields));
+  return device.identity() ? std::string() : Fields("on device", device.fields());
+}
+
+std::string Indented(const std::string& text) {
+  std::string indented;
+  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) absl::StrAppend(&indented, "  ", line, "\n");
+  return indented;
+}
+
+absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::DescribeResponse& response) {
+  const v1::Identity& identity = response.identity();
+  const std::vector<v1::Field> fields(response.fields().begin(), response.fields().end());
+  STOKER_ASSIGN_OR_RETURN(const std::string as_sent, Fields("as sent", fields));
+  STOKER_ASSIGN_OR_RETURN(const std::string on_device, DeviceFields(response, fields));
+  std::string text = absl::StrFormat("%-13s%s\n%-13s%d\n%-13s%s\n", "dataset", Printable(dataset), "samples",
+                                     identity.samples(), "fingerprint",
+                                     absl::BytesToHexString(identity.fingerprint()));
+  absl::StrAppendFormat(&text, "%-13sversion %d, check %016x\n", "pixels", identity.pixel_version(),
+                        identity.pixel_check());
+  absl::StrAppend(&text, as_sent, on_device);
+  absl::StrAppendFormat(&text, "%-13s%d bytes as sent\n", "sample", response.sample_bytes());
+  absl::StrAppendFormat(&text, "%-13s%d samples, %s\n", "span", response.span_samples(),
+                        FormatByteSize(response.span_samples() * response.sample_bytes()));
+  absl::StrAppendFormat(&text, "%-13s%s, %d spans at once\n", "server", Printable(response.build()),
+                        response.parallelism());
+  absl::StrAppend(&text, "pipeline\n", Indented(ToYaml(response.pipeline())));
+  return text;
+}
+
+absl::StatusOr<int> RunDescribe(const SourceFlags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource(flags));
+  v1::DescribeRequest request;
+  request.set_dataset(source.dataset);
+  if (source.pipeline.has_value()) *request.mutable_pipeline() = *source.pipeline;
+  if (!source.pipeline_name.empty()) request.set_pipeline_name(source.pipeline_name);
+  STOKER_ASSIGN_OR_RETURN(const v1::DescribeResponse response, source.client->Describe(request));
+  STOKER_ASSIGN_OR_RETURN(const std::string text, Describe(source.dataset, response));
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void AddDescribe(CLI::App& app, Command& chosen) {
+  CLI::App* command = app.add_subcommand("describe", "Check a pipeline against a dataset, and say what comes out");
+  const auto flags = std::make_shared<SourceFlags>();
+  AddSourceFlags(*command, *flags);
+  command->footer(kExamples);
+  command->callback([flags, &chosen] { chosen = [flags] { return RunDescribe(*flags); }; });
+}
+
+}  // namespace stoker

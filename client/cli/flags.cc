@@ -1,0 +1,112 @@
+#include "client/cli/flags.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "client/cli/printable.h"
+#include "common/check.h"
+#include "common/config/yaml_proto.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+absl::StatusOr<std::string> OnlyDataset(Client& client) {
+  STOKER_ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, client.ListDatasets());
+  if (list.datasets_size() == 1) return list.datasets(0).name();
+  const auto name = [](std::string* out, const v1::DatasetInfo& info) { absl::StrAppend(out, Printable(info.name())); };
+  return absl::InvalidArgumentError(absl::StrCat("the servers have ", list.datasets_size(), " datasets: name one of ",
+                                                 absl::StrJoin(list.datasets(), ", ", name), " with --dataset"));
+}
+
+v1::ShuffleMode ShuffleModeOf(const std::string& word) {
+  if (word == "none") return v1::SHUFFLE_MODE_NONE;
+  if (word == "block") return v1::SHUFFLE_MODE_BLOCK;
+  STOKER_CHECK(word == "full");
+  return v1::SHUFFLE_MODE_FULL;
+}
+
+}  // namespace
+
+CLI::Validator Silent(CLI::Validator check) { return check.description(""); }
+
+CLI::Validator WholeNumber() {
+  const auto check = [](const std::string& text) {
+    uint64_t number = 0;
+    return absl::SimpleAtoi(text, &number) ? "" : absl::StrCat(text, " is not a whole number from 0 to 2^64 - 1");
+  };
+  return CLI::Validator(check, "");
+}
+
+void AddServerFlags(CLI::App& command, ServerFlags& flags) {
+  command.add_option("--servers", flags.servers, "Where stokerd answers")
+      ->envname("STOKER_SERVERS")
+      ->type_name("HOST:PORT,...")
+      ->required();
+  command.add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
+      ->check(Silent(CLI::Range(0.001, 86400.0)))
+      ->type_name("SECONDS");
+}
+
+void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
+  AddServerFlags(command, flags.server);
+  command.add_option("--dataset", flags.dataset, "What to read; may be left out where the servers have just one")
+      ->type_name("NAME");
+  auto* file = command.add_option("--pipeline", flags.pipeline_file, "Ops in YAML [RandomResizedCrop(224), then a flip]")
+                   ->type_name("FILE");
+  command.add_option("--pipeline-name", flags.pipeline_name, "A pipeline that the servers offer")
+      ->type_name("NAME")
+      ->excludes(file);
+}
+
+void AddJobFlags(CLI::App& command, JobFlags& flags) {
+  command.add_option("--batch-size", flags.batch_size, "Samples of a batch [64]")
+      ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 30)))
+      ->type_name("N");
+  command.add_option("--seed", flags.seed, "Of the order and of all random ops [0]")
+      ->check(WholeNumber())
+      ->type_name("N");
+  command.add_option("--shuffle", flags.shuffle, "full, block or none [full]")
+      ->check(Silent(CLI::IsMember({"full", "block", "none"})))
+      ->type_name("MODE");
+  command.add_option("--span-samples", flags.span_samples)->group("");
+}
+
+absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags) {
+  Client::Options options{.connect_timeout = absl::Seconds(flags.connect_seconds)};
+  for (absl::string_view server : absl::StrSplit(flags.servers, ',', absl::SkipWhitespace()))
+    options.servers.emplace_back(absl::StripAsciiWhitespace(server));
+  return Client::Create(std::move(options));
+}
+
+absl::StatusOr<Source> OpenSource(const SourceFlags& flags) {
+  Source source{.dataset = flags.dataset, .pipeline_name = flags.pipeline_name};
+  if (!flags.pipeline_file.empty())
+    STOKER_RETURN_IF_ERROR(ReadYamlFile(flags.pipeline_file, source.pipeline.emplace()));
+  STOKER_ASSIGN_OR_RETURN(source.client, Connect(flags.server));
+  if (source.dataset.empty()) {
+    STOKER_ASSIGN_OR_RETURN(source.dataset, OnlyDataset(*source.client));
+  }
+  return source;
+}
+
+LoaderOptions LoaderOptionsFor(const Source& source, const JobFlags& flags) {
+  LoaderOptions options;
+  options.client = source.client;
+  options.dataset = source.dataset;
+  options.pipeline = source.pipeline;
+  options.pipeline_name = source.pipeline_name;
+  options.batch_size = flags.batch_size;
+  options.seed = flags.seed;
+  options.shuffle.set_mode(ShuffleModeOf(flags.shuffle));
+  options.last_batch = LastBatch::kPartial;
+  options.span_samples = flags.span_samples;
+  return options;
+}
+
+}  // namespace stoker

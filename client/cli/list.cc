@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/commands.h"
+#include "client/cli/flags.h"
+#include "client/cli/printable.h"
+#include "common/pipeline/ops.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kExamples[] = R"(Example:
+  stoker list --servers cpu1:7077
+      What the first server that answers has: datasets, and pipelines that it offers by name.)";
+
+constexpr size_t kFingerprintDigits = 12;  // shown
+
+std::string OpsOf(const v1::Pipeline& pipeline) {
+  if (pipeline.ops().empty()) return "no ops";
+  return absl::StrJoin(pipeline.ops(), ", ", [](std::string* out, const v1::Op& op) { out->append(OpName(op)); });
+}
+
+absl::StatusOr<int> RunList(const ServerFlags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const auto client, Connect(flags));
+  STOKER_ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, client->ListDatasets());
+  absl::PrintF("%-20s %12s  %-*s  %s\n", "DATASET", "SAMPLES", kFingerprintDigits, "FINGERPRINT", "DESCRIPTION");
+  for (const v1::DatasetInfo& info : list.datasets())
+    absl::PrintF("%-20s %12d  %s  %s\n", Printable(info.name()), info.samples(),
+                 absl::BytesToHexString(info.fingerprint()).substr(0, kFingerprintDigits), Printable(info.description()));
+  if (!list.pipelines().empty()) absl::PrintF("\n%-20s %s\n", "PIPELINE", "OPS");
+  for (const v1::NamedPipeline& named : list.pipelines())
+    absl::PrintF("%-20s %s\n", Printable(named.name()), OpsOf(named.pipeline()));
+  return 0;
+}
+
+}  // namespace
+
+void AddList(CLI::App& app, Command& chosen) {
+  CLI::App* command = app.add_subcommand("list", "Datasets and pipelines that the servers offer");
+  const auto flags = std::make_shared<ServerFlags>();
+  AddServerFlags(*command, *flags);
+  command->footer(kExamples);
+  command->callback([flags, &chosen] { chosen = [flags] { return RunList(*flags); }; });
+}
+
+}  // namespace stoker

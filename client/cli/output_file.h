@@ -1,0 +1,19 @@
+#ifndef STOKER_CLIENT_CLI_OUTPUT_FILE_H_
+#define STOKER_CLIENT_CLI_OUTPUT_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stoker {
+
+// OK if a file at `path` can be made or written over, so that a long run does not end in vain. An empty path is OK.
+absl::Status CheckWritable(const std::string& path);
+
+// Writes a whole file. The status names the path and what errno says.
+absl::Status WriteFile(const std::string& path, std::string_view bytes);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_CLI_OUTPUT_FILE_H_

@@ -1,0 +1,72 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/contact_sheet.h"
+#include "client/cli/flags.h"
+#include "client/cli/output_file.h"
+#include "client/cli/stop_signal.h"
+#include "client/loader/loader.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  stoker preview --servers cpu1:7077 --pipeline train.yaml
+      What the servers make of the first 32 samples, as a picture in sheet.png. Ops on the device are left out.
+  stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
+      64 samples of another seed's order.)";
+
+struct PreviewFlags {
+  SourceFlags source;
+  JobFlags job;
+  int64_t count = 32;
+  std::string output = "sheet.png";
+};
+
+absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
+  STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader.Next());
+  if (!batch.has_value()) return absl::NotFoundError("the dataset is empty");
+  const Tensor* images = FindImages(batch->server_tensors());
+  if (images == nullptr)
+    return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
+  return ContactSheet(*images, count);
+}
+
+absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {
+  STOKER_RETURN_IF_ERROR(CheckWritable(flags.output));
+  StopSignal signal;
+  STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource(flags.source));
+  LoaderOptions options = LoaderOptionsFor(source, flags.job);
+  options.batch_size = flags.count;
+  options.prefetch = 1;
+  STOKER_ASSIGN_OR_RETURN(const auto loader, Loader::Create(std::move(options)));
+  const StopSignal::Handler cancel(signal, [&] { loader->Cancel(); });
+  const auto sheet = FirstImages(*loader, flags.count);
+  if (signal.exit_code() != 0) return signal.exit_code();
+  STOKER_RETURN_IF_ERROR(sheet.status());
+  STOKER_ASSIGN_OR_RETURN(const std::string png, EncodePng(*sheet));
+  STOKER_RETURN_IF_ERROR(WriteFile(flags.output, png));
+  absl::PrintF("%s: %d×%d pixels\n", flags.output, sheet->width, sheet->height);
+  return 0;
+}
+
+}  // namespace
+
+void AddPreview(CLI::App& app, Command& chosen) {
+  CLI::App* command = app.add_subcommand("preview", "Draw a contact sheet of what the servers make of the first samples");
+  const auto flags = std::make_shared<PreviewFlags>();
+  AddSourceFlags(*command, flags->source);
+  command->add_option("--count", flags->count, "Images [32]")->check(Silent(CLI::Range(1, 1024)))->type_name("N");
+  command->add_option("--output", flags->output, "Where to put the picture [sheet.png]")->type_name("FILE.png");
+  command->add_option("--seed", flags->job.seed, "Of the order and of all random ops [0]")
+      ->check(WholeNumber())
+      ->type_name("N");
+  command->footer(kExamples);
+  command->callback([flags, &chosen] { chosen = [flags] { return RunPreview(*flags); }; });
+}
+
+}  // namespace stoker

@@ -1,0 +1,110 @@
+#include "client/cli/contact_sheet.h"
+
+#include <spng.h>
+
+#include <memory>
+#include <numeric>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+// Images whose pixels differ from each other, and the tensor that refers to them.
+struct Images {
+  Images(int64_t count, int64_t height, int64_t width) : bytes(count * height * width * 3) {
+    std::iota(bytes.begin(), bytes.end(), 100);
+    tensor = {.name = "image",
+              .dtype = v1::DTYPE_UINT8,
+              .shape = {count, height, width, 3},
+              .data = bytes.data(),
+              .bytes = bytes.size()};
+  }
+
+  std::vector<uint8_t> Pixel(int64_t image, int64_t y, int64_t x) const {
+    const auto at = bytes.begin() + ((image * tensor.shape[1] + y) * tensor.shape[2] + x) * 3;
+    return {at, at + 3};
+  }
+
+  std::vector<uint8_t> bytes;
+  Tensor tensor;
+};
+
+std::vector<uint8_t> Pixel(const Picture& picture, int64_t y, int64_t x) {
+  const auto at = picture.pixels.begin() + (y * picture.width + x) * 3;
+  return {at, at + 3};
+}
+
+const std::vector<uint8_t> kBackground = {32, 32, 32};
+
+TEST(ContactSheetTest, PutsEveryImageInItsPlaceWithMarginsBetween) {
+  const Images images(11, 2, 3);
+  const Picture sheet = ContactSheet(images.tensor, 11);
+  EXPECT_EQ(sheet.height, 4 + 2 * (2 + 4));
+  EXPECT_EQ(sheet.width, 4 + 8 * (3 + 4));
+  for (int64_t y = 0; y < sheet.height; ++y)
+    for (int64_t x = 0; x < sheet.width; ++x) {
+      const int64_t row = y / 6, column = x / 7, image = row * 8 + column;
+      const bool margin = y % 6 < 4 || x % 7 < 4;
+      EXPECT_EQ(Pixel(sheet, y, x), margin || image >= 11 ? kBackground : images.Pixel(image, y % 6 - 4, x % 7 - 4))
+          << y << ", " << x;
+    }
+}
+
+TEST(ContactSheetTest, ShowsNoMoreThanAskedFor) {
+  const Images images(20, 2, 2);
+  EXPECT_EQ(ContactSheet(images.tensor, 3).width, 4 + 3 * 6);
+  EXPECT_EQ(ContactSheet(images.tensor, 3).height, 4 + 6);
+}
+
+TEST(ContactSheetTest, ShowsAnEmptyBatchAsAnEmptySheet) {
+  const Images images(0, 2, 2);
+  const Picture sheet = ContactSheet(images.tensor, 32);
+  EXPECT_THAT(sheet.pixels, testing::Each(32));
+  EXPECT_EQ(sheet.pixels.size(), sheet.width * sheet.height * 3);
+}
+
+TEST(ContactSheetTest, MakesLargeImagesSmallerByAveraging) {
+  Images images(1, 3, 1025);  // Three times smaller: 1 × 342, the last from two columns.
+  const Picture sheet = ContactSheet(images.tensor, 1);
+  EXPECT_EQ(sheet.width, 4 + 342 + 4);
+  EXPECT_EQ(sheet.height, 4 + 1 + 4);
+  for (int64_t x : {0, 1, 200, 341}) {
+    const int64_t left = 3 * x, right = std::min<int64_t>(left + 3, 1025);
+    int sum = 0;
+    for (int64_t y = 0; y < 3; ++y)
+      for (int64_t from = left; from < right; ++from) sum += images.Pixel(0, y, from)[1];
+    EXPECT_NEAR(Pixel(sheet, 4, 4 + x)[1], sum / (3.0 * (right - left)), 0.5) << x;
+  }
+}
+
+TEST(ContactSheetTest, FindsTheFirstFieldOfImages) {
+  const Images images(1, 2, 2);
+  const Tensor label{.name = "label", .dtype = v1::DTYPE_INT64, .shape = {1}};
+  const Tensor floats{.name = "floats", .dtype = v1::DTYPE_FLOAT32, .shape = {1, 2, 2, 3}};
+  const Tensor planes{.name = "planes", .dtype = v1::DTYPE_UINT8, .shape = {1, 3, 2, 2}};
+  const std::vector<Tensor> fields = {label, floats, planes, images.tensor};
+  EXPECT_EQ(FindImages(fields), &fields[3]);
+  EXPECT_EQ(FindImages({label, floats, planes}), nullptr);
+}
+
+TEST(ContactSheetTest, ADecoderReadsBackTheSamePixels) {
+  const Images images(5, 13, 7);
+  const Picture sheet = ContactSheet(images.tensor, 5);
+  const auto png = EncodePng(sheet);
+  ASSERT_TRUE(png.ok()) << png.status();
+
+  const std::unique_ptr<spng_ctx, decltype(&spng_ctx_free)> context(spng_ctx_new(0), spng_ctx_free);
+  ASSERT_EQ(spng_set_png_buffer(context.get(), png->data(), png->size()), SPNG_OK);
+  spng_ihdr header;
+  ASSERT_EQ(spng_get_ihdr(context.get(), &header), SPNG_OK);
+  EXPECT_EQ(header.width, sheet.width);
+  EXPECT_EQ(header.height, sheet.height);
+  std::vector<uint8_t> pixels(sheet.pixels.size());
+  ASSERT_EQ(spng_decode_image(context.get(), pixels.data(), pixels.size(), SPNG_FMT_RGB8, 0), SPNG_OK);
+  EXPECT_EQ(pixels, sheet.pixels);
+}
+
+}  // namespace
+}  // namespace stoker
