@@ -1,0 +1,81 @@
+# What `cmake --install` lays down: the programs, and the CMake package `stoker`, by whose target stoker::client
+# other projects link the client.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# stoker_closure(VARIABLE TARGET): TARGET and the libraries of ours that it links, however indirectly.
+function(stoker_closure variable target)
+  set(pending ${target})
+  set(closure)
+  while(pending)
+    list(POP_FRONT pending next)
+    string(REGEX REPLACE [[^\$<LINK_ONLY:(.*)>$]] [[\1]] next "${next}")
+    if(NOT TARGET "${next}")
+      continue()
+    endif()
+    get_target_property(aliased ${next} ALIASED_TARGET)
+    if(aliased)
+      set(next ${aliased})
+    endif()
+    get_target_property(imported ${next} IMPORTED)
+    if(imported OR next IN_LIST closure)
+      continue()
+    endif()
+    list(APPEND closure ${next})
+    get_target_property(links ${next} INTERFACE_LINK_LIBRARIES)
+    if(links)
+      list(APPEND pending ${links})
+    endif()
+  endwhile()
+  set(${variable} ${closure} PARENT_SCOPE)
+endfunction()
+
+# Headers keep their paths from the repository's root, under include/stoker. `proto` has generated ones.
+function(stoker_install_headers library)
+  get_target_property(source_folder ${library} SOURCE_DIR)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source_folder})
+  if(folder STREQUAL "proto")
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/generated/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker
+      FILES_MATCHING PATTERN "*.h")
+  else()
+    install(DIRECTORY ${source_folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/${folder}
+      FILES_MATCHING PATTERN "*.h")
+  endif()
+endfunction()
+
+# stoker_install_client(LIBRARY): the package `stoker`, whose stoker::client is LIBRARY with its closure.
+function(stoker_install_client library)
+  stoker_closure(libraries ${library})
+  foreach(each ${libraries})
+    stoker_install_headers(${each})
+  endforeach()
+  install(FILES ${PROJECT_SOURCE_DIR}/common/check.h ${PROJECT_SOURCE_DIR}/common/status_macros.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/common)
+
+  add_library(stoker_client INTERFACE)
+  add_library(stoker::client ALIAS stoker_client)
+  set_target_properties(stoker_client PROPERTIES EXPORT_NAME client)
+  target_compile_features(stoker_client INTERFACE cxx_std_20)
+  target_link_libraries(stoker_client INTERFACE ${library})
+  install(TARGETS stoker_client ${libraries} EXPORT stoker-targets ARCHIVE)
+
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stoker)
+  install(EXPORT stoker-targets NAMESPACE stoker:: DESTINATION ${package})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stoker-config.cmake.in
+    ${PROJECT_BINARY_DIR}/stoker-config.cmake INSTALL_DESTINATION ${package})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/stoker-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/stoker-config.cmake ${PROJECT_BINARY_DIR}/stoker-config-version.cmake
+    DESTINATION ${package})
+endfunction()
+
+# The loader is the client; until it is written the package carries the identity library alone.
+if(TARGET stoker_loader)
+  stoker_install_client(stoker_loader)
+elseif(TARGET stoker_identity)
+  stoker_install_client(stoker_identity)
+endif()
+foreach(program stokerd stoker)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME)
+  endif()
+endforeach()

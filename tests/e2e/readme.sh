@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# readme.sh README BIN CLIENT: runs what the README shows. Its quick start, on a free port; its configuration, through
+# `stokerd check`; CLIENT, which is its C++ snippet compiled, against the server.
+set -euo pipefail
+
+readme=$1 bin=$2 client=$3
+work=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+export PATH=$bin:$PATH XDG_CACHE_HOME=$work/cache
+
+# The first block of language $1 after the heading $2.
+block() {
+  awk -v language="$1" -v heading="$2" '
+    $0 == heading { in_section = 1 }
+    in_section && !in_block && $0 == "```" language { in_block = 1; next }
+    in_block && $0 == "```" { exit }
+    in_block' "$readme"
+}
+
+# A port that was free a moment ago.
+: >probe
+stokerd serve --synthetic 8x8x3 --listen 127.0.0.1:0 >probe 2>&1 &
+until grep -q '^listening on' probe; do sleep 0.05; done
+port=$(sed -n 's/^listening on .*://p' probe)
+kill %1
+wait
+
+block sh '## Quick start' | sed "s/7077/$port/g" >quick-start.sh
+grep -q 'stokerd serve' quick-start.sh
+bash -eum quick-start.sh
+file sheet.png 2>/dev/null | grep -q PNG || head -c 8 sheet.png | grep -q PNG
+echo "quick start: ok"
+
+: >server
+stokerd serve --data photos --listen "127.0.0.1:$port" >server 2>&1 &
+until grep -q '^listening on' server; do sleep 0.05; done
+[ "$("$client" "127.0.0.1:$port" | grep -c '^16 images')" = 12 ]  # 200 photographs, the tail dropped
+kill %1
+wait
+echo "C++ snippet: ok"
+
+block yaml '### The server' >config.yaml
+grep -q datasets config.yaml
+stokerd check --config config.yaml
+echo "configuration: ok"
