@@ -98,8 +98,8 @@ TEST_F(FaultsTest, SigtermFinishesWhatIsOwedAndExitsCleanly) {
 }
 
 TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStall) {
-  constexpr uint64_t kLimit = uint64_t{512} << 20;
-  StokerdProcess server({"--synthetic", "512x1024x3", "--workers", "2", "--memory-limit", "512MiB", "--log-level",
+  constexpr uint64_t kLimit = uint64_t{768} << 20;
+  StokerdProcess server({"--synthetic", "512x1024x3", "--workers", "2", "--memory-limit", "768MiB", "--log-level",
                          "warning"},
                         {{"MALLOC_ARENA_MAX", "2"}});
   auto stub = v1::DataService::NewStub(grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));

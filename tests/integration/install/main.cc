@@ -1,7 +1,7 @@
-#include "common/identity/permutation.h"
+#include "client/loader/loader.h"
 
-// Fails unless the installed headers and libraries agree.
+// Fails unless the installed headers and libraries agree: a loader without servers says so.
 int main() {
-  const stoker::Permutation order(1000, 7);
-  return order.PositionOf(order.SampleAt(123)) == 123 ? 0 : 1;
+  const auto loader = stoker::Loader::Create({.servers = {}, .batch_size = 1});
+  return absl::IsInvalidArgument(loader.status()) ? 0 : 1;
 }

@@ -54,6 +54,8 @@ TEST(ReportTest, NamesTheClientWhereItHardlyWaits) {
   Figures figures = Measured();
   figures.stats.waited = absl::Seconds(1);
   EXPECT_THAT(Bottleneck(figures), StartsWith("this client: it takes batches"));
+  figures.own_seconds = 8;
+  EXPECT_THAT(Bottleneck(figures), StartsWith("this command: --digest takes 80 %"));
   figures.stats.received = absl::Seconds(6);
   EXPECT_THAT(Bottleneck(figures), HasSubstr("receiving takes 60 %"));
   figures.stats.transformed = absl::Seconds(7);
