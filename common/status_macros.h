@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 
 // Returns the status of `expression` from the enclosing function unless it is OK.
-#define STOKER_RETURN_IF_ERROR(expression)                          \
-  do {                                                              \
+#define STOKER_RETURN_IF_ERROR(expression)                                                    \
+  do {                                                                                        \
     if (absl::Status stoker_status = (expression); !stoker_status.ok()) return stoker_status; \
   } while (false)
 

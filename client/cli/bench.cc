@@ -112,7 +112,6 @@ class Bench {
   Progress progress_;
   const absl::Time begun_ = absl::Now();
   const double cpu_begun_ = ProcessCpuSeconds();
-  double own_cpu_seconds_ = 0;
   uint64_t batches_ = 0, samples_ = 0;
   std::optional<EpochDigest> digest_;
   std::optional<Picture> sheet_;
@@ -163,13 +162,13 @@ absl::Status Bench::Take(const Batch& batch) {
     sheet_ = ContactSheet(*images, kSheetTiles);
   if (digest_.has_value()) STOKER_RETURN_IF_ERROR(digest_->Add(batch));
   progress_.Update(batches_, samples_);
-  own_cpu_seconds_ += ThreadCpuSeconds() - cpu_begun;
+  figures_.own_seconds += ThreadCpuSeconds() - cpu_begun;
   return absl::OkStatus();
 }
 
 Figures Bench::TakeFigures(bool interrupted) {
   figures_.seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
-  figures_.cpu_seconds = ProcessCpuSeconds() - cpu_begun_ - own_cpu_seconds_;
+  figures_.cpu_seconds = ProcessCpuSeconds() - cpu_begun_ - figures_.own_seconds;
   figures_.stats = loader_.stats();
   figures_.interrupted = interrupted;
   return std::move(figures_);
@@ -225,11 +224,14 @@ void AddBench(CLI::App& app, Command& chosen) {
   command->add_option("--rank", flags->rank, "The one to read for [0]")
       ->check(Silent(CLI::Range(int64_t{0}, int64_t{1} << 30)))
       ->type_name("N");
-  command->add_option("--last-batch", flags->last_batch, "What becomes of a rest smaller than a batch: drop, pad or partial [partial]")
+  command
+      ->add_option("--last-batch", flags->last_batch,
+                   "What becomes of a rest smaller than a batch: drop, pad or partial [partial]")
       ->check(Silent(CLI::IsMember({"drop", "pad", "partial"})))
       ->type_name("MODE");
   command->add_flag("--digest", flags->digest, "Print each epoch's SHA-256");
-  command->add_option("--sheet", flags->sheet, "Write a contact sheet of the first batch's images")->type_name("FILE.png");
+  command->add_option("--sheet", flags->sheet, "Write a contact sheet of the first batch's images")
+      ->type_name("FILE.png");
   command->add_option("--json", flags->json, "Write the figures as JSON as well")->type_name("FILE");
   command->add_flag("--quiet", flags->quiet, "No progress on stderr");
   command->footer(kExamples);

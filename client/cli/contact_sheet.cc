@@ -64,7 +64,8 @@ Picture ContactSheet(const Tensor& images, int64_t count) {
   const int64_t tiles = std::min(count, images.shape[0]), height = images.shape[1], width = images.shape[2];
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
   const int64_t step_y = (height - 1) / shrink + 1 + kMargin, step_x = (width - 1) / shrink + 1 + kMargin;
-  const int64_t columns = std::clamp<int64_t>(tiles, 1, kColumns), rows = std::max<int64_t>(1, (tiles - 1) / columns + 1);
+  const int64_t columns = std::clamp<int64_t>(tiles, 1, kColumns),
+                rows = std::max<int64_t>(1, (tiles - 1) / columns + 1);
 
   Picture sheet{.height = rows * step_y + kMargin, .width = columns * step_x + kMargin};
   sheet.pixels.assign(sheet.height * sheet.width * kChannels, kBackground);

@@ -22,8 +22,8 @@ struct Picture {
 // The first field that looks like images, N × height × width × 3 uint8, or null.
 const Tensor* FindImages(const std::vector<Tensor>& fields);
 
-// The first `count` images (or all, if there are fewer) of FindImages side by side, eight in a row, with margins between.
-// Images with a side above 512 are made smaller by averaging. Requires images of at least one pixel.
+// The first `count` images (or all, if there are fewer) of FindImages side by side, eight in a row, with margins
+// between. Images with a side above 512 are made smaller by averaging. Requires images of at least one pixel.
 Picture ContactSheet(const Tensor& images, int64_t count);
 
 // The picture as a PNG file. ResourceExhausted if there is no memory for it.

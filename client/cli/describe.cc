@@ -50,7 +50,8 @@ absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, c
 
 std::string Indented(const std::string& text) {
   std::string indented;
-  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) absl::StrAppend(&indented, "  ", line, "\n");
+  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
+    absl::StrAppend(&indented, "  ", line, "\n");
   return indented;
 }
 
@@ -60,8 +61,7 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
   STOKER_ASSIGN_OR_RETURN(const std::string as_sent, Fields("as sent", fields));
   STOKER_ASSIGN_OR_RETURN(const std::string on_device, DeviceFields(response, fields));
   std::string text = absl::StrFormat("%-13s%s\n%-13s%d\n%-13s%s\n", "dataset", Printable(dataset), "samples",
-                                     identity.samples(), "fingerprint",
-                                     absl::BytesToHexString(identity.fingerprint()));
+                                     identity.samples(), "fingerprint", absl::BytesToHexString(identity.fingerprint()));
   absl::StrAppendFormat(&text, "%-13sversion %d, check %016x\n", "pixels", identity.pixel_version(),
                         identity.pixel_check());
   absl::StrAppend(&text, as_sent, on_device);

@@ -60,9 +60,7 @@ void AddDigest(CLI::App& app, Command& chosen) {
   const auto flags = std::make_shared<DigestFlags>();
   AddSourceFlags(*command, flags->source);
   AddJobFlags(*command, flags->job);
-  command->add_option("--epoch", flags->epoch, "Counted from 0 [0]")
-      ->check(WholeNumber())
-      ->type_name("N");
+  command->add_option("--epoch", flags->epoch, "Counted from 0 [0]")->check(WholeNumber())->type_name("N");
   command->footer(kExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunDigest(*flags); }; });
 }

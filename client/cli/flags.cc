@@ -48,7 +48,8 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       ->envname("STOKER_SERVERS")
       ->type_name("HOST:PORT,...")
       ->required();
-  command.add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
+  command
+      .add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
       ->check(Silent(CLI::Range(0.001, 86400.0)))
       ->type_name("SECONDS");
 }
@@ -57,8 +58,9 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
   AddServerFlags(command, flags.server);
   command.add_option("--dataset", flags.dataset, "What to read; may be left out where the servers have just one")
       ->type_name("NAME");
-  auto* file = command.add_option("--pipeline", flags.pipeline_file, "Ops in YAML [RandomResizedCrop(224), then a flip]")
-                   ->type_name("FILE");
+  auto* file =
+      command.add_option("--pipeline", flags.pipeline_file, "Ops in YAML [RandomResizedCrop(224), then a flip]")
+          ->type_name("FILE");
   command.add_option("--pipeline-name", flags.pipeline_name, "A pipeline that the servers offer")
       ->type_name("NAME")
       ->excludes(file);

@@ -31,7 +31,8 @@ absl::StatusOr<int> RunList(const ServerFlags& flags) {
   absl::PrintF("%-20s %12s  %-*s  %s\n", "DATASET", "SAMPLES", kFingerprintDigits, "FINGERPRINT", "DESCRIPTION");
   for (const v1::DatasetInfo& info : list.datasets())
     absl::PrintF("%-20s %12d  %s  %s\n", Printable(info.name()), info.samples(),
-                 absl::BytesToHexString(info.fingerprint()).substr(0, kFingerprintDigits), Printable(info.description()));
+                 absl::BytesToHexString(info.fingerprint()).substr(0, kFingerprintDigits),
+                 Printable(info.description()));
   if (!list.pipelines().empty()) absl::PrintF("\n%-20s %s\n", "PIPELINE", "OPS");
   for (const v1::NamedPipeline& named : list.pipelines())
     absl::PrintF("%-20s %s\n", Printable(named.name()), OpsOf(named.pipeline()));

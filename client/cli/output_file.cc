@@ -11,7 +11,9 @@
 namespace stoker {
 namespace {
 
-absl::Status CannotWrite(const std::string& path) { return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path)); }
+absl::Status CannotWrite(const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+}
 
 }  // namespace
 

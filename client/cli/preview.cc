@@ -57,7 +57,8 @@ absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {
 }  // namespace
 
 void AddPreview(CLI::App& app, Command& chosen) {
-  CLI::App* command = app.add_subcommand("preview", "Draw a contact sheet of what the servers make of the first samples");
+  CLI::App* command =
+      app.add_subcommand("preview", "Draw a contact sheet of what the servers make of the first samples");
   const auto flags = std::make_shared<PreviewFlags>();
   AddSourceFlags(*command, flags->source);
   command->add_option("--count", flags->count, "Images [32]")->check(Silent(CLI::Range(1, 1024)))->type_name("N");

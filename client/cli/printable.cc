@@ -9,7 +9,8 @@ namespace stoker {
 namespace {
 
 void AppendEscaped(std::string& printable, std::string_view bytes) {
-  for (const char byte : bytes) absl::StrAppend(&printable, "\\x", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
+  for (const char byte : bytes)
+    absl::StrAppend(&printable, "\\x", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
 }
 
 // Bytes of the control character that `text`, which is not empty, begins with: C0, DEL or C1; else 0.

@@ -49,9 +49,7 @@ double BusyShare(const Figures& figures) {
   return Ratio(WorkSeconds(figures.stats.server), figures.seconds * figures.parallelism * used);
 }
 
-double WaitShare(const Figures& figures) {
-  return Ratio(absl::ToDoubleSeconds(figures.stats.waited), figures.seconds);
-}
+double WaitShare(const Figures& figures) { return Ratio(absl::ToDoubleSeconds(figures.stats.waited), figures.seconds); }
 
 std::string SlowServers(const Figures& figures) {
   const auto stages = Stages(figures.stats.server);
@@ -64,8 +62,11 @@ std::string SlowServers(const Figures& figures) {
 std::string SlowClient(const Figures& figures) {
   const double transform = Ratio(absl::ToDoubleSeconds(figures.stats.transformed), figures.seconds);
   const double receive = Ratio(absl::ToDoubleSeconds(figures.stats.received), figures.seconds);
-  if (transform >= 0.5) return absl::StrFormat("this client: the pipeline's device ops take %.0f %% of its time", transform * 100);
+  const double own = Ratio(figures.own_seconds, figures.seconds);
+  if (transform >= 0.5)
+    return absl::StrFormat("this client: the pipeline's device ops take %.0f %% of its time", transform * 100);
   if (receive >= 0.5) return absl::StrFormat("this client: receiving takes %.0f %% of a thread's time", receive * 100);
+  if (own >= 0.5) return absl::StrFormat("this command: --digest takes %.0f %% of its time", own * 100);
   return "this client: it takes batches as fast as it can";
 }
 
@@ -88,16 +89,16 @@ std::string Bottleneck(const Figures& figures) {
 
 std::string ToText(const Figures& figures) {
   const LoaderStats& stats = figures.stats;
-  std::string text = absl::StrFormat("%s: %d samples in %d batches, %.2f s%s\n\n", Printable(figures.dataset),
-                                     stats.samples, stats.batches, figures.seconds,
-                                     figures.interrupted ? " (interrupted)" : "");
+  std::string text =
+      absl::StrFormat("%s: %d samples in %d batches, %.2f s%s\n\n", Printable(figures.dataset), stats.samples,
+                      stats.batches, figures.seconds, figures.interrupted ? " (interrupted)" : "");
   absl::StrAppendFormat(&text, "  %-14s%.1f %s/s, %.1f MB/s\n", "throughput", figures.images_per_second(),
                         figures.images ? "images" : "samples", figures.megabytes_per_second());
   absl::StrAppendFormat(&text, "  %-14swaits %.0f %% of the time; first batch after %.2f s\n", "client",
                         WaitShare(figures) * 100, figures.first_batch_seconds);
   absl::StrAppendFormat(&text, "  %-14s%.3f CPU core-seconds per GB; receive %.2f s, transform %.2f s\n", "",
-                        Ratio(figures.cpu_seconds, GigabytesReceived(figures)),
-                        absl::ToDoubleSeconds(stats.received), absl::ToDoubleSeconds(stats.transformed));
+                        Ratio(figures.cpu_seconds, GigabytesReceived(figures)), absl::ToDoubleSeconds(stats.received),
+                        absl::ToDoubleSeconds(stats.transformed));
   absl::StrAppendFormat(&text, "  %-14s%-8s ms/sample   share of work\n", "servers", "stage");
   for (const Stage& stage : Stages(stats.server))
     absl::StrAppendFormat(&text, "  %-14s%-8s %9.4f   %3.0f %%\n", "", stage.name,
@@ -107,7 +108,8 @@ std::string ToText(const Figures& figures) {
   for (const LoaderStats::Server& server : stats.servers)
     absl::StrAppendFormat(&text, "  %-14s%s: %d spans%s%s\n", "", server.address, server.spans,
                           server.problem.empty() ? "" : "; ", Printable(server.problem));
-  if (stats.retried_spans > 0) absl::StrAppendFormat(&text, "  %-14s%d spans asked for again\n", "", stats.retried_spans);
+  if (stats.retried_spans > 0)
+    absl::StrAppendFormat(&text, "  %-14s%d spans asked for again\n", "", stats.retried_spans);
   absl::StrAppendFormat(&text, "  %-14s%s\n", "bottleneck", Bottleneck(figures));
   if (stats.substituted > 0) absl::StrAppendFormat(&text, "  %-14s%d bad samples\n", "substituted", stats.substituted);
   for (const Substituted& bad : figures.substituted)
@@ -143,6 +145,7 @@ std::string ToJson(const Figures& figures) {
                     {"first_batch_seconds", figures.first_batch_seconds},
                     {"received_bytes", stats.bytes},
                     {"cpu_seconds", figures.cpu_seconds},
+                    {"own_seconds", figures.own_seconds},
                     {"cpu_seconds_per_gigabyte", Ratio(figures.cpu_seconds, GigabytesReceived(figures))}};
   json["server"] = {{"busy_share", BusyShare(figures)},
                     {"wait", {{"ms_per_sample", MillisecondsPerSample(figures, stats.server.wait() / 1e9)}}}};

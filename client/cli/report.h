@@ -13,14 +13,15 @@ namespace stoker {
 // What a benchmark measured. Plain values.
 struct Figures {
   std::string dataset;
-  std::string fingerprint;          // hexadecimal
+  std::string fingerprint;  // hexadecimal
   uint64_t sample_bytes = 0;
-  bool images = false;              // Samples are images.
-  uint32_t parallelism = 0;         // of one server
-  double seconds = 0;               // from the first call of Next() to the end
-  double first_batch_seconds = 0;   // to the first batch
-  double cpu_seconds = 0;           // of this process meanwhile, digest and sheet left out
-  LoaderStats stats;                // of this time
+  bool images = false;                   // Samples are images.
+  uint32_t parallelism = 0;              // of one server
+  double seconds = 0;                    // from the first call of Next() to the end
+  double first_batch_seconds = 0;        // to the first batch
+  double cpu_seconds = 0;                // of this process meanwhile, but for
+  double own_seconds = 0;                // what digest and sheet took
+  LoaderStats stats;                     // of this time
   std::vector<Substituted> substituted;  // the first few
   std::vector<std::string> digests;      // of epochs 0, 1, …
   std::string sheet;                     // path

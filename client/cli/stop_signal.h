@@ -11,8 +11,8 @@
 namespace stoker {
 
 // Ctrl-C and SIGTERM as an ordinary call, on a thread of its own. Make it before any other thread, for signals are
-// blocked in those made after it only. A signal ends the process at once, with its exit code, while there is no handler,
-// and so does a second one.
+// blocked in those made after it only. A signal ends the process at once, with its exit code, while there is no
+// handler, and so does a second one.
 class StopSignal {
  public:
   StopSignal();

@@ -33,8 +33,8 @@ class HostSlab {
 struct HostBatch {
   uint64_t seed = 0;
   uint64_t epoch = 0;
-  std::span<const uint64_t> positions;                  // of each row
-  std::vector<std::span<const uint8_t>> fields;         // in a span's order
+  std::span<const uint64_t> positions;           // of each row
+  std::vector<std::span<const uint8_t>> fields;  // in a span's order
   int64_t rows() const { return static_cast<int64_t>(positions.size()); }
 };
 

@@ -29,7 +29,8 @@ absl::StatusOr<Memory> Allocate(uint64_t bytes) {
   Memory memory;
   memory.data.reset(static_cast<uint8_t*>(::operator new(bytes, kAlignment, std::nothrow)));
   memory.bytes = bytes;
-  if (memory.data == nullptr) return absl::ResourceExhaustedError(absl::StrCat("no memory for a batch of ", bytes, " bytes"));
+  if (memory.data == nullptr)
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for a batch of ", bytes, " bytes"));
   return memory;
 }
 

@@ -72,8 +72,8 @@ void WritePlane(const uint32_t* words, int shift, Map map, T* __restrict out) {
 }
 
 // Interleaved pixels to three planes, `plane` elements apart; maps[c] makes channel c's values. Pixels become words of
-// red, green, blue and a byte of the next: the baseline of x86-64 cannot shuffle single bytes, and vectors of words need
-// not. The last block goes byte by byte, so that no word reaches beyond the pixels.
+// red, green, blue and a byte of the next: the baseline of x86-64 cannot shuffle single bytes, and vectors of words
+// need not. The last block goes byte by byte, so that no word reaches beyond the pixels.
 template <typename T, typename Map>
 void ToPlanes(const uint8_t* in, int64_t pixels, const Map (&maps)[kChannels], int64_t plane, T* out) {
   int64_t pixel = 0;

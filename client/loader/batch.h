@@ -56,8 +56,8 @@ class Batch {
   std::vector<std::string> names_;
   std::vector<Substituted> substituted_;
   std::vector<Tensor> server_tensors_;
-  std::shared_ptr<HostSlab> slab_;        // What server_tensors_ refer to,
-  std::unique_ptr<DeviceBatch> device_;   // and this may.
+  std::shared_ptr<HostSlab> slab_;       // What server_tensors_ refer to,
+  std::unique_ptr<DeviceBatch> device_;  // and this may.
 };
 
 }  // namespace stoker

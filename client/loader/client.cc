@@ -120,15 +120,16 @@ absl::StatusOr<std::vector<std::string>> Client::AwaitAddresses() const {
     if (!addresses.empty()) return addresses;
     if (absl::Now() > deadline)
       return absl::UnavailableError(absl::StrCat("servers: ", absl::StrJoin(options_.servers, ", "),
-                                                 " had no address for ", absl::FormatDuration(options_.connect_timeout)));
+                                                 " had no address for ",
+                                                 absl::FormatDuration(options_.connect_timeout)));
     absl::SleepFor(absl::Milliseconds(200));
   }
 }
 
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  const auto answers = AskAll<v1::ListDatasetsResponse>(
-      addresses, [this](const std::string& address, Transport::Call& call) {
+  const auto answers =
+      AskAll<v1::ListDatasetsResponse>(addresses, [this](const std::string& address, Transport::Call& call) {
         return transport_->ListDatasets(address, options_.connect_timeout, call);
       });
   for (const auto& answer : answers)
@@ -138,10 +139,9 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
 
 absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest& request) {
   STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  const auto answers = AskAll<v1::DescribeResponse>(
-      addresses, [&](const std::string& address, Transport::Call& call) {
-        return transport_->Describe(address, request, options_.connect_timeout, call);
-      });
+  const auto answers = AskAll<v1::DescribeResponse>(addresses, [&](const std::string& address, Transport::Call& call) {
+    return transport_->Describe(address, request, options_.connect_timeout, call);
+  });
   const Answer<v1::DescribeResponse>* first = nullptr;
   for (const auto& answer : answers) {
     if (!answer.response.ok()) continue;

@@ -57,7 +57,7 @@ struct Assembly {
   std::vector<std::string> names;
   std::vector<Substituted> substituted;
   std::set<SpanSource::Ticket> tickets;
-  int missing = 0;  // spans
+  int missing = 0;          // spans
   absl::Status status;      // Of the first row that failed,
   uint64_t failed_row = 0;  // this one.
 };
@@ -147,8 +147,7 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
   if (options.rank < 0 || options.world_size < 1)
     return absl::InvalidArgumentError("rank and world_size: must not be negative, and there is at least one rank");
   if (options.span_samples > ServerPipeline::kMaxSpanSamples)
-    return absl::InvalidArgumentError(
-        absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
+    return absl::InvalidArgumentError(absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
   STOKER_RETURN_IF_ERROR(ValidateShuffle(options.shuffle));
   if (options.dataset.empty()) {
     STOKER_ASSIGN_OR_RETURN(options.dataset, OnlyDataset(*parts.client));
@@ -181,8 +180,7 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
   parts.open.set_names(options.names);
   if (options.device == nullptr) options.device = HostDevice();
   parts.options = std::move(options);
-  return std::unique_ptr<Loader>(
-      new Loader(std::make_unique<Impl>(std::move(parts), std::move(device_pipeline))));
+  return std::unique_ptr<Loader>(new Loader(std::make_unique<Impl>(std::move(parts), std::move(device_pipeline))));
 }
 
 Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
@@ -201,8 +199,8 @@ Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
            .seed = options_.seed,
            .shuffle = options_.shuffle},
       ring_(std::make_shared<SlabRing>(options_.device, batch_bytes_, prefetch_ + kHeldBatches)),
-      source_(std::make_shared<SpanSource>(SpanSource::Options{
-          .client = client_.get(), .open = std::move(parts.open), .description = description_})) {
+      source_(std::make_shared<SpanSource>(
+          SpanSource::Options{.client = client_.get(), .open = std::move(parts.open), .description = description_})) {
   source_->Start();
 }
 
@@ -235,7 +233,8 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
     }
     STOKER_RETURN_IF_ERROR(Fill());
     if (assemblies_.empty())
-      return absl::FailedPreconditionError(absl::StrCat("all ", ring_->slabs(), " batches of this loader are held; let "
+      return absl::FailedPreconditionError(absl::StrCat("all ", ring_->slabs(),
+                                                        " batches of this loader are held; let "
                                                         "go of them, or copy what has to stay"));
     const std::shared_ptr<Assembly> front = assemblies_.front();
     const absl::Status status = Await(front);
@@ -300,16 +299,15 @@ SpanSource::Request Loader::Impl::RequestFor(const std::shared_ptr<Assembly>& as
   SpanSource::Request request{.span = span, .owner = assembly};
   const std::span<uint8_t> slab = assembly->slab->bytes();
   for (size_t field = 0; field < field_bytes_.size(); ++field)
-    request.destinations.push_back(slab.subspan(
-        FieldOffset(field, assembly->spec.rows) + row * field_bytes_[field], span.count * field_bytes_[field]));
+    request.destinations.push_back(slab.subspan(FieldOffset(field, assembly->spec.rows) + row * field_bytes_[field],
+                                                span.count * field_bytes_[field]));
   request.done = [this, assembly, span, row](absl::StatusOr<v1::SpanHeader> header) {
     OnSpan(*assembly, span, row, std::move(header));
   };
   return request;
 }
 
-void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row,
-                          absl::StatusOr<v1::SpanHeader> header) {
+void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, absl::StatusOr<v1::SpanHeader> header) {
   absl::MutexLock lock(&mutex_);
   last_arrival_ = absl::Now();
   --assembly.missing;
@@ -340,9 +338,8 @@ absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly) {
     if (cancelled_) {
       status = absl::CancelledError("the loader was cancelled");
     } else if (late && assembly->missing > 0 && absl::Now() >= last_arrival_ + options_.progress_timeout) {
-      status = absl::DeadlineExceededError(absl::StrCat("no span arrived for ",
-                                                        absl::FormatDuration(options_.progress_timeout), " (",
-                                                        source_->Problems(), ")"));
+      status = absl::DeadlineExceededError(absl::StrCat(
+          "no span arrived for ", absl::FormatDuration(options_.progress_timeout), " (", source_->Problems(), ")"));
     }
   }
   stats_.waited += absl::Now() - begun;
@@ -367,8 +364,8 @@ absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
     const v1::Field& field = description_.fields(static_cast<int>(i));
     const auto bytes = batch.slab_->bytes().subspan(FieldOffset(i, rows), rows * field_bytes_[i]);
     host.fields.push_back(bytes);
-    Tensor tensor{.name = field.name(), .dtype = field.dtype(), .shape = {rows}, .data = bytes.data(),
-                  .bytes = bytes.size()};
+    Tensor tensor{
+        .name = field.name(), .dtype = field.dtype(), .shape = {rows}, .data = bytes.data(), .bytes = bytes.size()};
     tensor.shape.insert(tensor.shape.end(), field.shape().begin(), field.shape().end());
     batch.server_tensors_.push_back(std::move(tensor));
   }

@@ -31,16 +31,16 @@ struct LoaderOptions {
   std::optional<v1::Pipeline> pipeline;
   std::string pipeline_name;  // One that the servers offer.
 
-  int64_t batch_size = 0;     // Samples of a batch of this rank. Required.
+  int64_t batch_size = 0;  // Samples of a batch of this rank. Required.
   uint64_t seed = 0;
-  v1::Shuffle shuffle;        // Default: full. For evaluation: SHUFFLE_MODE_NONE.
+  v1::Shuffle shuffle;  // Default: full. For evaluation: SHUFFLE_MODE_NONE.
   LastBatch last_batch = LastBatch::kDrop;
   int64_t rank = 0;
   int64_t world_size = 1;
 
-  int64_t prefetch = 0;                          // Batches ahead; 0 takes enough to keep servers busy.
-  uint64_t prefetch_bytes = uint64_t{1} << 30;   // Bounds them.
-  bool names = false;                            // Batches carry samples' names.
+  int64_t prefetch = 0;                         // Batches ahead; 0 takes enough to keep servers busy.
+  uint64_t prefetch_bytes = uint64_t{1} << 30;  // Bounds them.
+  bool names = false;                           // Batches carry samples' names.
 
   absl::Duration progress_timeout = absl::Seconds(60);  // Without any span arriving, while Next() waits.
   std::shared_ptr<Device> device;                       // Default: HostDevice().
@@ -52,17 +52,17 @@ struct LoaderOptions {
 // What a loader has done since it was made.
 struct LoaderStats {
   uint64_t batches = 0, samples = 0, substituted = 0;
-  uint64_t spans = 0, bytes = 0;       // received
-  uint64_t retried_spans = 0;          // asked for again: their server went away, failed or garbled them
-  absl::Duration waited;               // by Next() for spans
-  absl::Duration received;             // by the receiving thread: parsing and copying
-  absl::Duration transformed;          // by Next() on the device's ops
-  v1::StageTimes server;               // nanoseconds, summed over spans
+  uint64_t spans = 0, bytes = 0;  // received
+  uint64_t retried_spans = 0;     // asked for again: their server went away, failed or garbled them
+  absl::Duration waited;          // by Next() for spans
+  absl::Duration received;        // by the receiving thread: parsing and copying
+  absl::Duration transformed;     // by Next() on the device's ops
+  v1::StageTimes server;          // nanoseconds, summed over spans
   struct Server {
     std::string address;
     bool connected = false;
     uint64_t spans = 0;
-    std::string problem;               // Why it is not used now; empty if it is.
+    std::string problem;  // Why it is not used now; empty if it is.
   };
   std::vector<Server> servers;
 };

@@ -48,7 +48,7 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
 
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   bool opened = false;
-  bool member = true;                  // Its name still stands for it.
+  bool member = true;  // Its name still stands for it.
   uint64_t stream_key = 0;
   std::string problem = "not connected yet";
   absl::Time next_attempt = absl::InfinitePast();
@@ -226,8 +226,7 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
     } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()))) {
       ++retried_;
     } else {
-      status = absl::UnavailableError(
-          absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
+      status = absl::UnavailableError(absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
       scheduler_.Done(link.id, ticket);
       request = TakeRequest(ticket);
     }

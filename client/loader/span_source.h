@@ -31,7 +31,7 @@ namespace stoker {
 class SpanSource : public std::enable_shared_from_this<SpanSource> {
  public:
   struct Options {
-    Client* client = nullptr;          // Outlives Shutdown().
+    Client* client = nullptr;  // Outlives Shutdown().
     v1::Open open;
     v1::DescribeResponse description;  // What every server must agree with.
   };

@@ -21,9 +21,10 @@ nlohmann::ordered_json Describe(const JobIdentity& job) {
           {"pixel_version", job.identity.pixel_version()},
           {"pixel_check", Hex(job.identity.pixel_check())},
           {"seed", job.seed},
-          {"shuffle", {{"mode", v1::ShuffleMode_Name(mode)},
-                       {"block_samples", job.shuffle.block_samples()},
-                       {"window_blocks", job.shuffle.window_blocks()}}}};
+          {"shuffle",
+           {{"mode", v1::ShuffleMode_Name(mode)},
+            {"block_samples", job.shuffle.block_samples()},
+            {"window_blocks", job.shuffle.window_blocks()}}}};
 }
 
 absl::Status Malformed(absl::string_view reason) {
@@ -48,8 +49,8 @@ absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& j
   if (!state.is_object()) return Malformed("it is no JSON object");
   if (!IsCount(state, "version")) return Malformed("it has no version");
   if (state["version"] != kVersion)
-    return absl::InvalidArgumentError(absl::StrCat("state: it is of version ", state["version"].dump(),
-                                                   ", and this build knows ", kVersion));
+    return absl::InvalidArgumentError(
+        absl::StrCat("state: it is of version ", state["version"].dump(), ", and this build knows ", kVersion));
   const nlohmann::ordered_json described = Describe(job);
   for (const auto& [key, value] : described.items()) {
     if (!state.contains(key)) return Malformed(absl::StrCat("it has no ", key));

@@ -12,9 +12,9 @@ namespace stoker {
 
 // What a saved cursor depends on: a job may go on from it only where these are equal. A value.
 struct JobIdentity {
-  std::string dataset;           // its name: for messages, never compared
+  std::string dataset;  // its name: for messages, never compared
   v1::Identity identity;
-  uint64_t pipeline_hash = 0;    // WholeHash: placement may change
+  uint64_t pipeline_hash = 0;  // WholeHash: placement may change
   uint64_t seed = 0;
   v1::Shuffle shuffle;
 };

@@ -18,8 +18,9 @@ namespace {
 constexpr char kDefaultPort[] = "7077";
 
 absl::Status Malformed(const std::string& text) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "servers: '", text, "' is no server; write host:port, dns:///name:port for all addresses of a name, or unix:/path"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("servers: '", text,
+                   "' is no server; write host:port, dns:///name:port for all addresses of a name, or unix:/path"));
 }
 
 bool IsPort(const std::string& text) {

@@ -13,7 +13,7 @@ struct ServerName {
   bool all_addresses = false;  // dns:///name:port: every address of the name is a server
   std::string host;
   std::string port;
-  std::string path;            // unix:/path; then host and port are empty
+  std::string path;  // unix:/path; then host and port are empty
 };
 
 // "host:port", "host", "[v6]:port", "unix:/path", "dns:///name:port". InvalidArgument shows what can be written.

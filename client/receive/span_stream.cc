@@ -120,7 +120,8 @@ absl::Status SpanStream::HandleMessage() {
   std::vector<grpc::Slice> slices;
   if (!incoming_.Dump(&slices).ok()) return absl::DataLossError("a message that cannot be decompressed");
   std::vector<std::string_view> views;
-  for (const grpc::Slice& slice : slices) views.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  for (const grpc::Slice& slice : slices)
+    views.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   if (!IsSpan(views)) return HandleResponse(views);
   const auto span = ParseSpan(views);
   if (!span.ok()) return span.status();

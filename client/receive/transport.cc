@@ -59,7 +59,8 @@ absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::stri
                                                                  Call& call) {
   Prepare(call.context_, timeout);
   v1::ListDatasetsResponse response;
-  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&call.context_, {}, &response)));
+  STOKER_RETURN_IF_ERROR(
+      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&call.context_, {}, &response)));
   return response;
 }
 
@@ -67,14 +68,14 @@ absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& addr
                                                          absl::Duration timeout, Call& call) {
   Prepare(call.context_, timeout);
   v1::DescribeResponse response;
-  STOKER_RETURN_IF_ERROR(FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&call.context_, request, &response)));
+  STOKER_RETURN_IF_ERROR(
+      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&call.context_, request, &response)));
   return response;
 }
 
 std::shared_ptr<SpanStream> Transport::Open(const std::string& address, const v1::Open& open,
                                             std::shared_ptr<SpanStream::Handler> handler) {
-  auto stream =
-      std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address)), &queue_, std::move(handler));
+  auto stream = std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address)), &queue_, std::move(handler));
   stream->Start(open);
   return stream;
 }

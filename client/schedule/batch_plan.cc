@@ -52,8 +52,7 @@ std::optional<BatchSpec> BatchPlan::At(Cursor cursor) const {
   }
   // Whatever is dropped next ends the epoch now, so that a finished epoch's cursor is the next one's begin.
   const uint64_t next = tail ? samples : cursor.position + global;
-  const bool ended =
-      next == samples || (options_.last_batch == LastBatch::kDrop && samples - next < global);
+  const bool ended = next == samples || (options_.last_batch == LastBatch::kDrop && samples - next < global);
   spec.next = ended ? Cursor{cursor.epoch + 1, 0} : Cursor{cursor.epoch, next};
   return spec;
 }

@@ -34,11 +34,11 @@ struct Run {
 
 // One rank's part of a global batch.
 struct BatchSpec {
-  Cursor cursor;            // where the global batch begins
-  Cursor next;              // where the job stands after it
-  std::vector<Run> runs;    // several where padding wraps
+  Cursor cursor;          // where the global batch begins
+  Cursor next;            // where the job stands after it
+  std::vector<Run> runs;  // several where padding wraps
   uint64_t rows = 0;
-  uint64_t real = 0;        // rows before padding
+  uint64_t real = 0;  // rows before padding
 };
 
 // Which positions each batch of one rank has: global batch g of W ranks covers B·W consecutive positions after the

@@ -29,14 +29,10 @@ using google::protobuf::Message;
 // What an error says of a value.
 std::string Found(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::kScalar:
-      return absl::StrCat("'", Shown(node.text), "'");
-    case YamlNode::Kind::kList:
-      return "a list";
-    case YamlNode::Kind::kMapping:
-      return "a mapping";
-    case YamlNode::Kind::kNothing:
-      break;
+    case YamlNode::Kind::kScalar: return absl::StrCat("'", Shown(node.text), "'");
+    case YamlNode::Kind::kList: return "a list";
+    case YamlNode::Kind::kMapping: return "a mapping";
+    case YamlNode::Kind::kNothing: break;
   }
   return "nothing";
 }

@@ -89,16 +89,11 @@ absl::Status Store(absl::StatusOr<Value> value, Setter set, Setter add, const Fi
 std::string WantOf(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_FLOAT:
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return "a number";
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return "true or false";
-    case FieldDescriptor::CPPTYPE_STRING:
-      return "text";
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return "one of " + absl::StrJoin(WordsOf(*field.enum_type()), ", ");
-    default:
-      return "a whole number";
+    case FieldDescriptor::CPPTYPE_DOUBLE: return "a number";
+    case FieldDescriptor::CPPTYPE_BOOL: return "true or false";
+    case FieldDescriptor::CPPTYPE_STRING: return "text";
+    case FieldDescriptor::CPPTYPE_ENUM: return "one of " + absl::StrJoin(WordsOf(*field.enum_type()), ", ");
+    default: return "a whole number";
   }
 }
 
@@ -117,14 +112,12 @@ absl::Status StoreScalar(const std::string& text, const FieldDescriptor& field, 
       return Store(ParseReal<float>(text), &R::SetFloat, &R::AddFloat, field, message);
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return Store(ParseReal<double>(text), &R::SetDouble, &R::AddDouble, field, message);
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return Store(ParseBool(text), &R::SetBool, &R::AddBool, field, message);
+    case FieldDescriptor::CPPTYPE_BOOL: return Store(ParseBool(text), &R::SetBool, &R::AddBool, field, message);
     case FieldDescriptor::CPPTYPE_ENUM:
       return Store(ParseEnum(text, field), &R::SetEnumValue, &R::AddEnumValue, field, message);
     case FieldDescriptor::CPPTYPE_STRING:
       return Store(absl::StatusOr<std::string>(text), &R::SetString, &R::AddString, field, message);
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      break;
+    case FieldDescriptor::CPPTYPE_MESSAGE: break;
   }
   STOKER_CHECK(false);
   return absl::OkStatus();
@@ -137,26 +130,16 @@ std::string PrintScalar(const Message& message, const FieldDescriptor& field, in
   };
   using R = Reflection;
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32:
-      return absl::StrCat(get(&R::GetInt32, &R::GetRepeatedInt32));
-    case FieldDescriptor::CPPTYPE_INT64:
-      return absl::StrCat(get(&R::GetInt64, &R::GetRepeatedInt64));
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return absl::StrCat(get(&R::GetUInt32, &R::GetRepeatedUInt32));
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return absl::StrCat(get(&R::GetUInt64, &R::GetRepeatedUInt64));
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return PrintReal(get(&R::GetFloat, &R::GetRepeatedFloat));
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return PrintReal(get(&R::GetDouble, &R::GetRepeatedDouble));
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return get(&R::GetBool, &R::GetRepeatedBool) ? "true" : "false";
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return PrintEnum(get(&R::GetEnumValue, &R::GetRepeatedEnumValue), field);
-    case FieldDescriptor::CPPTYPE_STRING:
-      return get(&R::GetString, &R::GetRepeatedString);
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      break;
+    case FieldDescriptor::CPPTYPE_INT32: return absl::StrCat(get(&R::GetInt32, &R::GetRepeatedInt32));
+    case FieldDescriptor::CPPTYPE_INT64: return absl::StrCat(get(&R::GetInt64, &R::GetRepeatedInt64));
+    case FieldDescriptor::CPPTYPE_UINT32: return absl::StrCat(get(&R::GetUInt32, &R::GetRepeatedUInt32));
+    case FieldDescriptor::CPPTYPE_UINT64: return absl::StrCat(get(&R::GetUInt64, &R::GetRepeatedUInt64));
+    case FieldDescriptor::CPPTYPE_FLOAT: return PrintReal(get(&R::GetFloat, &R::GetRepeatedFloat));
+    case FieldDescriptor::CPPTYPE_DOUBLE: return PrintReal(get(&R::GetDouble, &R::GetRepeatedDouble));
+    case FieldDescriptor::CPPTYPE_BOOL: return get(&R::GetBool, &R::GetRepeatedBool) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_ENUM: return PrintEnum(get(&R::GetEnumValue, &R::GetRepeatedEnumValue), field);
+    case FieldDescriptor::CPPTYPE_STRING: return get(&R::GetString, &R::GetRepeatedString);
+    case FieldDescriptor::CPPTYPE_MESSAGE: break;
   }
   STOKER_CHECK(false);
   return "";

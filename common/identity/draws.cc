@@ -22,9 +22,9 @@ Draws::Draws(const DrawKey& key)
 uint32_t Draws::Bits() {
   if (used_ == 4) {
     const uint64_t block = next_block_++;
-    const r123::Philox4x32::ctr_type counter = {
-        {static_cast<uint32_t>(position_), static_cast<uint32_t>(position_ >> 32), static_cast<uint32_t>(block),
-         static_cast<uint32_t>(block >> 32)}};
+    const r123::Philox4x32::ctr_type counter = {{static_cast<uint32_t>(position_),
+                                                 static_cast<uint32_t>(position_ >> 32), static_cast<uint32_t>(block),
+                                                 static_cast<uint32_t>(block >> 32)}};
     const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)}};
     const auto random = r123::Philox4x32()(counter, key);
     for (int i = 0; i < 4; ++i) block_[i] = random[i];
@@ -43,7 +43,9 @@ uint64_t Draws::Below(uint64_t bound) {
   // Bits beyond what holds bound − 1 are cut off; what is still too large is drawn again, once on average.
   const int excess = 64 - std::max<int>(1, std::bit_width(bound - 1));
   uint64_t value;
-  do value = Bits64() >> excess; while (value >= bound);
+  do {
+    value = Bits64() >> excess;
+  } while (value >= bound);
   return value;
 }
 

@@ -33,12 +33,12 @@ class EpochOrder {
   const v1::ShuffleMode mode_;
   const uint64_t key_;
 
-  const uint64_t block_samples_;     // Full mode is one window of blocks of one sample.
+  const uint64_t block_samples_;  // Full mode is one window of blocks of one sample.
   const uint64_t blocks_;
   const uint64_t window_blocks_;
-  const Permutation block_order_;    // Full mode: of samples.
-  const uint64_t missing_;           // Samples that the dataset's last block lacks.
-  const uint64_t short_rank_;        // Where the last block stands in block_order_.
+  const Permutation block_order_;  // Full mode: of samples.
+  const uint64_t missing_;         // Samples that the dataset's last block lacks.
+  const uint64_t short_rank_;      // Where the last block stands in block_order_.
   const uint64_t short_window_;
 };
 

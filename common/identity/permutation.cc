@@ -21,13 +21,17 @@ Permutation::Permutation(uint64_t size, uint64_t key) : size_(size), half_bits_(
 
 uint64_t Permutation::SampleAt(uint64_t position) const {
   STOKER_CHECK(position < size_);
-  do position = Encrypt(position); while (position >= size_);
+  do {
+    position = Encrypt(position);
+  } while (position >= size_);
   return position;
 }
 
 uint64_t Permutation::PositionOf(uint64_t sample) const {
   STOKER_CHECK(sample < size_);
-  do sample = Decrypt(sample); while (sample >= size_);
+  do {
+    sample = Decrypt(sample);
+  } while (sample >= size_);
   return sample;
 }
 

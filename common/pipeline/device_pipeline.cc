@@ -16,8 +16,7 @@ int ImageField(const std::vector<v1::Field>& fields) {
 }
 
 absl::Status Invalid(const v1::Pipeline& pipeline, int op, absl::string_view reason) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("pipeline.ops[", op, "]: ", OpName(pipeline.ops(op)), ": ", reason));
+  return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", op, "]: ", OpName(pipeline.ops(op)), ": ", reason));
 }
 
 // Appends (x − mean) / std to the affine map in `scale` and `bias`.

@@ -17,10 +17,10 @@ class DevicePipeline {
  public:
   // What becomes of the image field; the others are handed out as they came.
   struct ImageProgram {
-    int field = 0;                                // index among the fields
+    int field = 0;  // index among the fields
     int64_t height = 0, width = 0, channels = 3;
-    v1::Dtype dtype = v1::DTYPE_UINT8;            // uint8 or float32
-    std::array<float, 3> scale = {1, 1, 1};       // y = x · scale + bias, per channel
+    v1::Dtype dtype = v1::DTYPE_UINT8;       // uint8 or float32
+    std::array<float, 3> scale = {1, 1, 1};  // y = x · scale + bias, per channel
     std::array<float, 3> bias = {0, 0, 0};
     bool channels_first = false;
   };

@@ -63,7 +63,8 @@ absl::Status Validate(const v1::Op& op, const v1::Resize& resize) {
   if (resize.max_size() != 0 && resize.size_size() == 2)
     return Invalid(op, "max_size", "needs a size of one number, the shorter side");
   if (resize.max_size() != 0 && (resize.max_size() <= resize.size(0) || resize.max_size() > kMaxExtent))
-    return Invalid(op, "max_size", absl::StrCat(resize.max_size(), " is not above size ", resize.size(0), " and up to ", kMaxExtent));
+    return Invalid(op, "max_size",
+                   absl::StrCat(resize.max_size(), " is not above size ", resize.size(0), " and up to ", kMaxExtent));
   return ValidateInterpolation(op, resize.interpolation());
 }
 
@@ -101,9 +102,7 @@ absl::Status Validate(const v1::Op& op, const v1::Normalize& normalize) {
 }
 
 // One number is a square for crops.
-ImageSize CropSize(const google::protobuf::RepeatedField<int32_t>& size) {
-  return {size[0], size[size.size() - 1]};
-}
+ImageSize CropSize(const google::protobuf::RepeatedField<int32_t>& size) { return {size[0], size[size.size() - 1]}; }
 
 v1::Interpolation OrBilinear(v1::Interpolation interpolation) {
   return interpolation == v1::INTERPOLATION_UNSPECIFIED ? v1::INTERPOLATION_BILINEAR : interpolation;
@@ -176,9 +175,9 @@ ImageSize ResizedSize(const v1::Resize& op, ImageSize image) {
 absl::Status Draw(const v1::Resize& op, Draws&, ImageSize& size, std::vector<OpParameters>& parameters) {
   const ImageSize to = ResizedSize(op, size);
   if (to.height > kMaxExtent || to.width > kMaxExtent)
-    return absl::FailedPreconditionError(
-        absl::StrCat("Resize.size: an image of ", size.width, "×", size.height, " would become ", to.width, "×",
-                     to.height, ", more than ", kMaxExtent, " a side; set max_size"));
+    return absl::FailedPreconditionError(absl::StrCat("Resize.size: an image of ", size.width, "×", size.height,
+                                                      " would become ", to.width, "×", to.height, ", more than ",
+                                                      kMaxExtent, " a side; set max_size"));
   AppendResize(to, op.interpolation(), !op.has_antialias() || op.antialias(), size, parameters);
   return absl::OkStatus();
 }
@@ -228,10 +227,10 @@ absl::Status Draw(const v1::RandomCrop& op, Draws& draws, ImageSize& size, std::
     padded.width += 2 * (crop.width - padded.width);
   }
   if (padded.height < crop.height || padded.width < crop.width)
-    return absl::FailedPreconditionError(absl::StrCat(
-        "RandomCrop.size: an image of ", size.width, "×", size.height, ", with padding ", padded.width, "×",
-        padded.height, ", is smaller than the crop of ", crop.width, "×", crop.height,
-        "; set pad_if_needed, or Resize first"));
+    return absl::FailedPreconditionError(absl::StrCat("RandomCrop.size: an image of ", size.width, "×", size.height,
+                                                      ", with padding ", padded.width, "×", padded.height,
+                                                      ", is smaller than the crop of ", crop.width, "×", crop.height,
+                                                      "; set pad_if_needed, or Resize first"));
   const auto top = static_cast<int64_t>(draws.Below(padded.height - crop.height + 1)) - pad.top;
   const auto left = static_cast<int64_t>(draws.Below(padded.width - crop.width + 1)) - pad.left;
   AppendCrop(top, left, crop, size, parameters, FillOf(op));
@@ -251,7 +250,7 @@ std::string OpName(const v1::Op& op) {
 v1::Placement PlacementOf(const v1::Op& op) {
   if (op.placement() != v1::PLACEMENT_UNSPECIFIED) return op.placement();
   return op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format() ? v1::PLACEMENT_DEVICE
-                                                                             : v1::PLACEMENT_SERVER;
+                                                                              : v1::PLACEMENT_SERVER;
 }
 
 v1::Op WithDefaults(const v1::Op& op) {
@@ -282,8 +281,7 @@ v1::Op WithDefaults(const v1::Op& op) {
     full.mutable_random_horizontal_flip()->set_p(ProbabilityOf(full.random_horizontal_flip()));
   } else if (full.has_random_vertical_flip()) {
     full.mutable_random_vertical_flip()->set_p(ProbabilityOf(full.random_vertical_flip()));
-  } else if (full.has_to_memory_format() &&
-             full.to_memory_format().memory_format() == v1::MEMORY_FORMAT_UNSPECIFIED) {
+  } else if (full.has_to_memory_format() && full.to_memory_format().memory_format() == v1::MEMORY_FORMAT_UNSPECIFIED) {
     full.mutable_to_memory_format()->set_memory_format(v1::MEMORY_FORMAT_CHANNELS_FIRST);
   }
   return full;

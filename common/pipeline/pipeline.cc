@@ -48,12 +48,13 @@ absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
   const bool device = PlacementOf(op) == v1::PLACEMENT_DEVICE;
   const bool device_only = op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format();
   const bool flips = op.has_random_horizontal_flip() || op.has_random_vertical_flip();
-  if (!device && device_only) return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the device only"));
+  if (!device && device_only)
+    return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the device only"));
   if (device && !device_only && !flips)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the server only"));
   if (!device && after_device)
-    return absl::InvalidArgumentError(
-        absl::StrCat(OpName(op), ".placement: a server op cannot follow a device op; move it up or place it on the device"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        OpName(op), ".placement: a server op cannot follow a device op; move it up or place it on the device"));
   return absl::OkStatus();
 }
 
@@ -77,8 +78,7 @@ absl::Status ValidatePipeline(const v1::Pipeline& pipeline) {
     const v1::Op& op = pipeline.ops(i);
     absl::Status status = ValidateOp(op);
     if (status.ok()) status = ValidatePlacement(op, after_device);
-    if (!status.ok())
-      return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
+    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
     after_device = after_device || PlacementOf(op) == v1::PLACEMENT_DEVICE;
   }
   return ValidateLimits(pipeline);

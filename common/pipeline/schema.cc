@@ -29,8 +29,9 @@ absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {
   uint64_t bytes = ByteSize(field.dtype());
   for (int64_t extent : field.shape()) {
     if (extent < 1 || bytes > kMaxSampleBytes / extent)
-      return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': shape ", absl::StrJoin(field.shape(), "×"),
-                                                     " is empty or above ", kMaxSampleBytes, " bytes"));
+      return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': shape ",
+                                                     absl::StrJoin(field.shape(), "×"), " is empty or above ",
+                                                     kMaxSampleBytes, " bytes"));
     bytes *= extent;
   }
   return bytes;

@@ -44,9 +44,9 @@ absl::StatusOr<ImageSize> ImageOutput(const v1::Pipeline& pipeline, int ops, con
   if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
   for (int i = 0; i < ops; ++i) size = OutputSize(pipeline.ops(i), size);
   if (!size.has_value())
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pipeline.ops: field '", source.name,
-        "' would differ in size from sample to sample; end with a crop, or Resize to height and width"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline.ops: field '", source.name,
+                     "' would differ in size from sample to sample; end with a crop, or Resize to height and width"));
   return *size;
 }
 
@@ -88,8 +88,8 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
         absl::StrCat("pipeline.ops[0]: ", OpName(pipeline.ops(0)),
                      " needs an image, and no field that is sent is one; give a pipeline without ops (ops: [])"));
   if (server.sample_bytes_ > kMaxSampleBytes)
-    return absl::InvalidArgumentError(absl::StrCat("pipeline: a sample has ", server.sample_bytes_,
-                                                   " bytes of output, more than ", kMaxSampleBytes));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline: a sample has ", server.sample_bytes_, " bytes of output, more than ", kMaxSampleBytes));
   server.span_samples_ = SpanSamples(server.sample_bytes_);
   return server;
 }

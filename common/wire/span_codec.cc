@@ -113,17 +113,10 @@ absl::Status ReadSpan(WireReader reader, SpanMessage& span) {
   while (!reader.AtEnd()) {
     STOKER_ASSIGN_OR_RETURN(const uint32_t tag, reader.ReadTag());
     switch (tag) {
-      case kHeaderTag:
-        STOKER_RETURN_IF_ERROR(ReadHeader(reader, span));
-        break;
-      case kChecksumTag:
-        STOKER_RETURN_IF_ERROR(ReadChecksum(reader, span));
-        break;
-      case kPayloadTag:
-        STOKER_RETURN_IF_ERROR(ReadPayload(reader, span));
-        break;
-      default:
-        STOKER_RETURN_IF_ERROR(reader.SkipValue(tag));
+      case kHeaderTag: STOKER_RETURN_IF_ERROR(ReadHeader(reader, span)); break;
+      case kChecksumTag: STOKER_RETURN_IF_ERROR(ReadChecksum(reader, span)); break;
+      case kPayloadTag: STOKER_RETURN_IF_ERROR(ReadPayload(reader, span)); break;
+      default: STOKER_RETURN_IF_ERROR(reader.SkipValue(tag));
     }
   }
   return absl::OkStatus();

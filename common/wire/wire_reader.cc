@@ -37,12 +37,9 @@ absl::StatusOr<std::vector<std::string_view>> WireReader::ReadPieces() {
 
 absl::Status WireReader::SkipValue(uint32_t tag) {
   switch (static_cast<WireType>(tag & 7)) {
-    case WireType::kVarint:
-      return ReadVarint(10).status();
-    case WireType::kFixed64:
-      return Skip(8);
-    case WireType::kFixed32:
-      return Skip(4);
+    case WireType::kVarint: return ReadVarint(10).status();
+    case WireType::kFixed64: return Skip(8);
+    case WireType::kFixed32: return Skip(4);
     case WireType::kLengthDelimited: {
       STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ReadLength());
       return Skip(bytes);

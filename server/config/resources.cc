@@ -50,7 +50,8 @@ int CpusOfQuota(const std::string& cpu_max) {
 int AvailableCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  int cpus =
+      sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   for (const std::string& folder : CgroupFolders())
     if (int quota = CpusOfQuota(ReadText(folder + "/cpu.max")); quota > 0) cpus = std::min(cpus, quota);
   const std::string v1 = absl::StrCat(ReadText(absl::StrCat(kCgroupRoot, "/cpu/cpu.cfs_quota_us")), " ",

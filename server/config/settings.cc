@@ -52,12 +52,13 @@ uint64_t DefaultMaxPixels(const Settings& settings) {
 
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   Settings settings;
-  STOKER_RETURN_IF_ERROR(ParseListen(
-      config.listen().empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : config.listen(), settings));
+  STOKER_RETURN_IF_ERROR(
+      ParseListen(config.listen().empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : config.listen(), settings));
   if (!IsLoopback(settings.host) && !config.insecure())
-    return absl::InvalidArgumentError(absl::StrCat(
-        "listen: ", config.listen(), " is open to other machines, and this build has no TLS yet; on a network that you "
-        "trust say so: insecure: true, or --insecure"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("listen: ", config.listen(),
+                     " is open to other machines, and this build has no TLS yet; on a network that you "
+                     "trust say so: insecure: true, or --insecure"));
   if (config.workers() > kMaxWorkers)
     return absl::InvalidArgumentError(absl::StrCat("workers: ", config.workers(), " is more than ", kMaxWorkers));
   settings.workers = config.workers() == 0 ? AvailableCpus() : static_cast<int>(config.workers());

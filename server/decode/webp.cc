@@ -13,17 +13,13 @@ namespace {
 absl::Status ToStatus(VP8StatusCode code) {
   constexpr char kPrefix[] = "cannot decode this WebP: ";
   switch (code) {
-    case VP8_STATUS_OK:
-      return absl::OkStatus();
-    case VP8_STATUS_OUT_OF_MEMORY:
-      return absl::ResourceExhaustedError("no memory to decode a WebP");
+    case VP8_STATUS_OK: return absl::OkStatus();
+    case VP8_STATUS_OUT_OF_MEMORY: return absl::ResourceExhaustedError("no memory to decode a WebP");
     case VP8_STATUS_NOT_ENOUGH_DATA:
-    case VP8_STATUS_SUSPENDED:
-      return absl::DataLossError(absl::StrCat(kPrefix, "the file ends early"));
+    case VP8_STATUS_SUSPENDED: return absl::DataLossError(absl::StrCat(kPrefix, "the file ends early"));
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       return absl::DataLossError(absl::StrCat(kPrefix, "it uses a feature that libwebp lacks"));
-    default:
-      return absl::DataLossError(absl::StrCat(kPrefix, "its bitstream is damaged"));
+    default: return absl::DataLossError(absl::StrCat(kPrefix, "its bitstream is damaged"));
   }
 }
 

@@ -22,8 +22,7 @@ namespace {
 constexpr uint64_t kProbes = 64;  // samples of a dataset
 
 absl::Status Named(const Dataset& dataset, uint64_t id, const absl::Status& status) {
-  return {status.code(), absl::StrCat("sample '", dataset.SampleName(id), "' (id ", id,
-                                      "): ", status.message())};
+  return {status.code(), absl::StrCat("sample '", dataset.SampleName(id), "' (id ", id, "): ", status.message())};
 }
 
 absl::Status Probe(const Dataset& dataset, uint64_t id, SampleBytes& sample, Decoder& decoder, DecodedImage& image) {

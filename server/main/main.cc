@@ -43,7 +43,9 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& command, Flags& flags) {
-  command.add_option("--config", flags.config_file, "Configuration in YAML")->envname("STOKER_CONFIG")->type_name("FILE");
+  command.add_option("--config", flags.config_file, "Configuration in YAML")
+      ->envname("STOKER_CONFIG")
+      ->type_name("FILE");
   command.add_option("--data", flags.data, "An image folder to serve (may be repeated)")->type_name("DIR");
   command.add_option("--synthetic", flags.synthetic, "Serve made-up uint8 samples of this shape, such as 224x224x3")
       ->type_name("SHAPE");

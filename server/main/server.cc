@@ -18,7 +18,7 @@
 namespace stoker {
 namespace {
 
-constexpr int kMaxConcurrentStreams = 16;       // of a connection
+constexpr int kMaxConcurrentStreams = 16;  // of a connection
 constexpr int kMaxMetadataBytes = 16 << 10;
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 

@@ -38,8 +38,8 @@ class TextMessage : public spdlog::custom_flag_formatter {
 class JsonMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = nlohmann::json(Capped(message)).dump(
-        -1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+    const std::string text =
+        nlohmann::json(Capped(message)).dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
     out.append(text.data(), text.data() + text.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonMessage>(); }

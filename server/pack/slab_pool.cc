@@ -33,9 +33,9 @@ struct SlabPool::State {
   }
 
   absl::Status NoRoom(uint64_t needed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for another stream: it needs ", needed, " bytes, and of ", budget / 2,
-                     " to reserve ", free_to_reserve(), " are free; raise memory_limit or add servers"));
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for another stream: it needs ", needed,
+                                                     " bytes, and of ", budget / 2, " to reserve ", free_to_reserve(),
+                                                     " are free; raise memory_limit or add servers"));
   }
 
   // True if `idle_bytes` may be kept beside what is out and what gRPC may hold.

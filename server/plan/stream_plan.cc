@@ -25,8 +25,8 @@ absl::StatusOr<StreamPlan> StreamPlan::Create(ServerPipeline pipeline, const v1:
   return StreamPlan(std::move(pipeline), identity, seed, shuffle, names);
 }
 
-StreamPlan::StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
-                       const v1::Shuffle& shuffle, bool names)
+StreamPlan::StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
+                       bool names)
     : pipeline_(std::move(pipeline)),
       samples_(identity.samples()),
       seed_(seed),

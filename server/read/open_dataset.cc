@@ -52,8 +52,7 @@ absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOption
       opened.dataset = *std::move(synthetic);
       return absl::OkStatus();
     }
-    case v1::DatasetConfig::SOURCE_NOT_SET:
-      break;
+    case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError("no source; expected image_folder or synthetic");
 }

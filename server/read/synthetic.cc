@@ -143,14 +143,10 @@ std::string ConfigFingerprint(uint64_t samples, const SourceSchema& schema) {
 uint64_t Mask(v1::Dtype dtype) {
   switch (dtype) {
     case v1::DTYPE_FLOAT16:
-    case v1::DTYPE_BFLOAT16:
-      return 0xbfffbfffbfffbfff;
-    case v1::DTYPE_FLOAT32:
-      return 0xbfffffffbfffffff;
-    case v1::DTYPE_FLOAT64:
-      return 0xbfffffffffffffff;
-    default:
-      return ~uint64_t{0};
+    case v1::DTYPE_BFLOAT16: return 0xbfffbfffbfffbfff;
+    case v1::DTYPE_FLOAT32: return 0xbfffffffbfffffff;
+    case v1::DTYPE_FLOAT64: return 0xbfffffffffffffff;
+    default: return ~uint64_t{0};
   }
 }
 

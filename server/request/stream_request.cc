@@ -30,7 +30,8 @@ absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& mes
   std::string bytes;
   for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
   v1::StreamRequest request;
-  if (!request.ParseFromString(bytes)) return absl::InvalidArgumentError("a request that is no stoker.v1.StreamRequest");
+  if (!request.ParseFromString(bytes))
+    return absl::InvalidArgumentError("a request that is no stoker.v1.StreamRequest");
   return request;
 }
 
@@ -40,7 +41,8 @@ absl::Status ValidateDatasetName(const std::string& name) {
     return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("dataset: '", absl::CHexEscape(name.substr(0, kMaxNameBytes)),
                                                  "' is not a dataset's name (letters, digits, '.', '_' and '-', not "
-                                                 "starting with a dot, at most ", kMaxNameBytes, ")"));
+                                                 "starting with a dot, at most ",
+                                                 kMaxNameBytes, ")"));
 }
 
 absl::Status ValidateOpen(const v1::Open& open) {

@@ -37,8 +37,7 @@ grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* con
   return Answer(context, description.status());
 }
 
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(
-    grpc::CallbackServerContext* context) {
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {
   absl::MutexLock lock(&mutex_);
   if (draining_) return new RefusedStream(absl::UnavailableError("this server is shutting down"));
   auto* reactor = new StreamReactor(engine_, context->peer(), [this](StreamReactor* ended) {
@@ -58,8 +57,9 @@ void DataService::Drain() {
 
 bool DataService::AwaitStreamsEnd(absl::Duration timeout) {
   absl::MutexLock lock(&mutex_);
-  return mutex_.AwaitWithTimeout(
-      absl::Condition(+[](std::set<StreamReactor*>* streams) { return streams->empty(); }, &streams_), timeout);
+  return mutex_.AwaitWithTimeout(absl::Condition(
+                                     +[](std::set<StreamReactor*>* streams) { return streams->empty(); }, &streams_),
+                                 timeout);
 }
 
 }  // namespace stoker

@@ -14,9 +14,8 @@ namespace stoker {
 
 // stoker.v1.DataService over an engine: requests are checked, answered by the engine, and its status returned.
 // Streams carry raw bytes, so that a span's payload is never copied. Thread-safe; outlives its server.
-class DataService
-    : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
-          v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::Service>>> {
+class DataService : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
+                        v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::Service>>> {
  public:
   explicit DataService(Engine* engine) : engine_(engine) {}
 

@@ -16,7 +16,8 @@ namespace {
 grpc::Slice SliceOf(SlabPool::Slab slab) {
   auto* owner = new SlabPool::Slab(std::move(slab));
   const std::span<uint8_t> bytes = owner->bytes();
-  return grpc::Slice(bytes.data(), bytes.size(), [](void* slab) { delete static_cast<SlabPool::Slab*>(slab); }, owner);
+  return grpc::Slice(
+      bytes.data(), bytes.size(), [](void* slab) { delete static_cast<SlabPool::Slab*>(slab); }, owner);
 }
 
 // The span's header where it cannot be sent: names that are too long, for all it knows.

@@ -24,10 +24,10 @@ class Engine {
     std::map<std::string, std::shared_ptr<const Dataset>> datasets;  // by name
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
     int workers = 1;
-    uint64_t memory_limit_bytes = 0;                // Peak resident memory of the process.
-    uint64_t max_pixels = uint64_t{1} << 26;        // The largest image that a pipeline may decode.
-    uint64_t pixel_check = 0;                       // Hash of the start-up self-check.
-    std::string build;                              // For people.
+    uint64_t memory_limit_bytes = 0;          // Peak resident memory of the process.
+    uint64_t max_pixels = uint64_t{1} << 26;  // The largest image that a pipeline may decode.
+    uint64_t pixel_check = 0;                 // Hash of the start-up self-check.
+    std::string build;                        // For people.
   };
 
   // One stream, open. Its errors end the stream.

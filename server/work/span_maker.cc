@@ -39,8 +39,7 @@ v1::ErrorKind KindOf(const absl::Status& status) {
 v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample, const std::string& name) {
   v1::Error error;
   error.set_kind(KindOf(status));
-  error.set_message(absl::StrCat("sample '", name, "' (id ", sample, ", position ", position,
-                                 "): ", status.message()));
+  error.set_message(absl::StrCat("sample '", name, "' (id ", sample, ", position ", position, "): ", status.message()));
   error.set_position(position);
   error.set_sample_id(sample);
   error.set_sample_name(name);
@@ -93,8 +92,8 @@ absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
     if (step == 0) first = status;
   }
   if (!substitute) return first;
-  return absl::DataLossError(absl::StrCat(first.message(), "; nor could any of the next ", tries - 1,
-                                          " positions stand in for it"));
+  return absl::DataLossError(
+      absl::StrCat(first.message(), "; nor could any of the next ", tries - 1, " positions stand in for it"));
 }
 
 absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) {
@@ -124,9 +123,8 @@ absl::Status SpanMaker::MakeImage(Job& job, uint64_t position, const ServerPipel
   const SourceField& field = job.dataset.schema()[output.source];
   const bool encoded = field.kind == SourceField::Kind::kEncodedImage;
   const ServerPipeline& pipeline = job.plan.pipeline();
-  const Decoder::Options options = {.max_pixels = pipeline.max_pixels(),
-                                    .max_scans = pipeline.max_scans(),
-                                    .warnings = pipeline.decode_warnings()};
+  const Decoder::Options options = {
+      .max_pixels = pipeline.max_pixels(), .max_scans = pipeline.max_scans(), .warnings = pipeline.decode_warnings()};
   ImageSize whole;
   if (encoded) {
     STOKER_ASSIGN_OR_RETURN(whole, decoder_.ReadHeader(source, options));

@@ -81,7 +81,8 @@ struct WorkerPool::State {
   void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::optional<uint64_t> least;
     for (const auto& other : queues)
-      if (other.get() != &queue && !other->wanted.empty()) least = std::min(least.value_or(~uint64_t{0}), other->worked_ns);
+      if (other.get() != &queue && !other->wanted.empty())
+        least = std::min(least.value_or(~uint64_t{0}), other->worked_ns);
     if (least.has_value()) queue.worked_ns = std::max(queue.worked_ns, *least);
   }
 
@@ -123,8 +124,8 @@ absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::s
                                                                           StreamPlan plan, Deliver deliver) {
   const uint64_t span_bytes = plan.pipeline().span_samples() * plan.pipeline().sample_bytes();
   STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes));
-  auto queue = std::shared_ptr<Queue>(
-      new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account)});
+  auto queue =
+      std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account)});
   {
     absl::MutexLock lock(&state_->mutex);
     state_->queues.push_back(queue);

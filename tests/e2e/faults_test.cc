@@ -31,8 +31,8 @@ class FaultsTest : public testing::Test {
   }
 
   static std::vector<std::string> Flags(const std::string& workers = "1") {
-    return {"--data",    *folder_ + "/photos", "--workers", workers, "--cache-dir", *folder_ + "/cache",
-            "--log-level", "warning"};
+    return {"--data",      *folder_ + "/photos", "--workers",   workers,
+            "--cache-dir", *folder_ + "/cache",  "--log-level", "warning"};
   }
 
   static LoaderOptions Job(const std::vector<std::string>& servers) {
@@ -99,9 +99,9 @@ TEST_F(FaultsTest, SigtermFinishesWhatIsOwedAndExitsCleanly) {
 
 TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStall) {
   constexpr uint64_t kLimit = uint64_t{768} << 20;
-  StokerdProcess server({"--synthetic", "512x1024x3", "--workers", "2", "--memory-limit", "768MiB", "--log-level",
-                         "warning"},
-                        {{"MALLOC_ARENA_MAX", "2"}});
+  StokerdProcess server(
+      {"--synthetic", "512x1024x3", "--workers", "2", "--memory-limit", "768MiB", "--log-level", "warning"},
+      {{"MALLOC_ARENA_MAX", "2"}});
   auto stub = v1::DataService::NewStub(grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
   v1::StreamRequest open, want;
   open.mutable_open()->set_dataset("synthetic");

@@ -71,8 +71,9 @@ TEST_F(StokerdTest, SaysWhatIsWrongAndWhatToDo) {
 }
 
 TEST_F(StokerdTest, CheckReportsADatasetAndItsContent) {
-  const std::string file = Write(
-      "good.yaml", "datasets:\n  - name: noise\n    synthetic: {samples: 10, fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]}\n");
+  const std::string file = Write("good.yaml",
+                                 "datasets:\n  - name: noise\n    synthetic: {samples: 10, fields: [{name: image, "
+                                 "dtype: uint8, shape: [8, 8, 3]}]}\n");
   const Finished run = RunProgram({"stokerd", "check", "--content", "--config", file});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("dataset 'noise'"));
@@ -81,10 +82,12 @@ TEST_F(StokerdTest, CheckReportsADatasetAndItsContent) {
 }
 
 TEST_F(StokerdTest, AFlagWinsOverItsVariableAndThatOverTheFile) {
-  const std::string file = Write("listen.yaml", "listen: 127.0.0.1:notaport\ndatasets: [{synthetic: {fields: [{name: x, dtype: uint8}]}}]\n");
+  const std::string file = Write(
+      "listen.yaml", "listen: 127.0.0.1:notaport\ndatasets: [{synthetic: {fields: [{name: x, dtype: uint8}]}}]\n");
   StokerdProcess server({"--config", file}, {{"STOKER_LISTEN", "also wrong"}});
   EXPECT_THAT(server.address(), testing::StartsWith("127.0.0.1:"));
-  EXPECT_THAT(RunProgram({"stokerd", "serve", "--config", file}, {{"STOKER_LISTEN", "wrong"}}).err, HasSubstr("'wrong'"));
+  EXPECT_THAT(RunProgram({"stokerd", "serve", "--config", file}, {{"STOKER_LISTEN", "wrong"}}).err,
+              HasSubstr("'wrong'"));
 }
 
 TEST_F(StokerdTest, LogsAsJsonLinesWhenAsked) {

@@ -88,27 +88,13 @@ void Edit(const std::vector<Input>& corpus, Input& input, Random& random) {
   static constexpr uint8_t kEdges[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
   if (input.empty()) return input.push_back(random.Next());
   switch (random.Below(7)) {
-    case 0:
-      input[random.Below(input.size())] ^= 1 << random.Below(8);
-      break;
-    case 1:
-      input[random.Below(input.size())] = random.Next();
-      break;
-    case 2:
-      input[random.Below(input.size())] = kEdges[random.Below(std::size(kEdges))];
-      break;
-    case 3:
-      Erase(input, random);
-      break;
-    case 4:
-      Insert(Piece(input, random), input, random);
-      break;
-    case 5:
-      Insert(Piece(corpus[random.Below(corpus.size())], random), input, random);
-      break;
-    case 6:
-      Insert({static_cast<uint8_t>(random.Next())}, input, random);
-      break;
+    case 0: input[random.Below(input.size())] ^= 1 << random.Below(8); break;
+    case 1: input[random.Below(input.size())] = random.Next(); break;
+    case 2: input[random.Below(input.size())] = kEdges[random.Below(std::size(kEdges))]; break;
+    case 3: Erase(input, random); break;
+    case 4: Insert(Piece(input, random), input, random); break;
+    case 5: Insert(Piece(corpus[random.Below(corpus.size())], random), input, random); break;
+    case 6: Insert({static_cast<uint8_t>(random.Next())}, input, random); break;
   }
 }
 

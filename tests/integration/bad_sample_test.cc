@@ -21,8 +21,7 @@ class BadSampleTest : public testing::Test {
   void SetUp() override {
     folder_ = testing::TempDir() + "bad-sample-" + testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
-    const absl::Status made =
-        WritePhotoFolder(folder_ + "/photos", {.classes = 2, .images = 10, .size = {48, 64}});
+    const absl::Status made = WritePhotoFolder(folder_ + "/photos", {.classes = 2, .images = 10, .size = {48, 64}});
     ASSERT_TRUE(made.ok()) << made;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/photos"))
       if (entry.is_regular_file()) files_.push_back(entry.path());
@@ -54,7 +53,9 @@ class BadSampleTest : public testing::Test {
   void Overwrite(size_t file, const std::string& bytes) { std::ofstream(files_[file], std::ios::binary) << bytes; }
 
   // Overwrites a file by its first half.
-  void Truncate(size_t file) { std::filesystem::resize_file(files_[file], std::filesystem::file_size(files_[file]) / 2); }
+  void Truncate(size_t file) {
+    std::filesystem::resize_file(files_[file], std::filesystem::file_size(files_[file]) / 2);
+  }
 
   std::string folder_;
   std::vector<std::string> files_;
@@ -87,7 +88,8 @@ TEST_F(BadSampleTest, AFileThatIsNoImageIsNamed) {
 TEST_F(BadSampleTest, ABombIsRefusedFromItsHeader) {
   // Start of image, a baseline frame header that claims 65500×65500, start of scan.
   Overwrite(3, std::string("\xff\xd8\xff\xc0\x00\x11\x08\xff\xdc\xff\xdc\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"
-                           "\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00", 35));
+                           "\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00",
+                           35));
   Cluster cluster(1, Config());
   const EpochResult epoch = RunEpoch(Job(cluster));
   EXPECT_TRUE(absl::IsDataLoss(epoch.status)) << epoch.status;

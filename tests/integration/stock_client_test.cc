@@ -17,8 +17,7 @@ class StockClientTest : public testing::Test {
   using Stream = grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>;
 
   void SetUp() override {
-    stub_ = v1::DataService::NewStub(
-        grpc::CreateChannel(cluster_.addresses()[0], grpc::InsecureChannelCredentials()));
+    stub_ = v1::DataService::NewStub(grpc::CreateChannel(cluster_.addresses()[0], grpc::InsecureChannelCredentials()));
     stream_ = stub_->Stream(&context_);
   }
 

@@ -41,9 +41,9 @@ v1::ServerConfig SyntheticConfig(uint64_t samples);
 // One epoch as a job sees it.
 struct EpochResult {
   absl::Status status;
-  std::string digest;                  // of what the servers made, if the epoch began at position 0
-  std::vector<uint64_t> sample_ids;    // of real samples, in order
-  std::vector<uint64_t> positions;     // likewise
+  std::string digest;                // of what the servers made, if the epoch began at position 0
+  std::vector<uint64_t> sample_ids;  // of real samples, in order
+  std::vector<uint64_t> positions;   // likewise
 };
 
 // Iterates one epoch of `loader`.

@@ -33,9 +33,7 @@ std::string NewFolder() {
   return pattern;
 }
 
-int StatusOf(int wait_status) {
-  return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
+int StatusOf(int wait_status) { return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status); }
 
 }  // namespace
 

@@ -71,8 +71,10 @@ TEST(TreeTest, CommonKnowsNeitherServerNorClient) {
 }
 
 TEST(TreeTest, ServerAndClientDoNotKnowEachOther) {
-  ExpectNone("server", "it would need the client's code", [](const Include& i) { return StartsWith(i.target, "client/"); });
-  ExpectNone("client", "it would need the server's code", [](const Include& i) { return StartsWith(i.target, "server/"); });
+  ExpectNone("server", "it would need the client's code",
+             [](const Include& i) { return StartsWith(i.target, "client/"); });
+  ExpectNone("client", "it would need the server's code",
+             [](const Include& i) { return StartsWith(i.target, "server/"); });
 }
 
 TEST(TreeTest, NothingIncludesTests) {
@@ -93,8 +95,8 @@ void ExpectStagesInOrder(const std::string& side, const std::vector<std::string>
 }
 
 TEST(TreeTest, ServerStagesComeInOrder) {
-  ExpectStagesInOrder("server", {"config", "observe", "request", "plan", "read", "decode", "augment", "pack", "work",
-                                 "send", "main"});
+  ExpectStagesInOrder(
+      "server", {"config", "observe", "request", "plan", "read", "decode", "augment", "pack", "work", "send", "main"});
 }
 
 TEST(TreeTest, StagesBelowWorkDoNotSeeEachOtherBeyondNeed) {

@@ -29,7 +29,8 @@ Figures Measured() {
   stats.server.set_read(10 * kNanoseconds);
   stats.server.set_decode(50 * kNanoseconds);
   stats.server.set_augment(20 * kNanoseconds);
-  stats.servers = {{.address = "a:1", .connected = true, .spans = 60}, {.address = "b:2", .spans = 40, .problem = "gone"}};
+  stats.servers = {{.address = "a:1", .connected = true, .spans = 60},
+                   {.address = "b:2", .spans = 40, .problem = "gone"}};
   return figures;
 }
 

@@ -35,7 +35,9 @@ void Wait() {
 
 void DieOfASignalWithoutHandler() {
   StopSignal signal;
-  { const StopSignal::Handler handler(signal, [] {}); }
+  {
+    const StopSignal::Handler handler(signal, [] {});
+  }
   kill(getpid(), SIGINT);
   Wait();
 }

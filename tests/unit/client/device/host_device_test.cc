@@ -74,10 +74,10 @@ std::vector<T> Expected(const ServerBatch& from, int64_t row, const DevicePipeli
   for (int64_t y = 0; y < program.height; ++y)
     for (int64_t x = 0; x < program.width; ++x)
       for (int64_t c = 0; c < 3; ++c) {
-        const int64_t to = program.channels_first ? (c * program.height + y) * program.width + x
-                                                  : (y * program.width + x) * 3 + c;
-        const uint8_t value = from.At(row, flips.vertical ? program.height - 1 - y : y,
-                                      flips.horizontal ? program.width - 1 - x : x, c);
+        const int64_t to =
+            program.channels_first ? (c * program.height + y) * program.width + x : (y * program.width + x) * 3 + c;
+        const uint8_t value =
+            from.At(row, flips.vertical ? program.height - 1 - y : y, flips.horizontal ? program.width - 1 - x : x, c);
         expected[to] = sizeof(T) == 1 ? value : static_cast<float>(value) * program.scale[c] + program.bias[c];
       }
   return expected;
@@ -123,8 +123,8 @@ std::vector<std::string> AllFlips() {
 // Below, at and above the sizes at which the loops change, with odd sides and single rows and columns.
 std::vector<ServerBatch> AllSizes() {
   std::vector<ServerBatch> batches;
-  for (auto [height, width] : std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {3, 5}, {7, 9}, {8, 8}, {1, 65},
-                                                                {5, 13}, {16, 8}, {43, 3}, {37, 41}, {64, 2}})
+  for (auto [height, width] : std::vector<std::pair<int, int>>{
+           {1, 1}, {1, 2}, {2, 1}, {3, 5}, {7, 9}, {8, 8}, {1, 65}, {5, 13}, {16, 8}, {43, 3}, {37, 41}, {64, 2}})
     batches.emplace_back(6, height, width);
   return batches;
 }
@@ -186,8 +186,9 @@ TEST(HostDeviceTest, HandsOutLabelsAsTheyCameBesideAChangedImage) {
 
 TEST(HostDeviceTest, DescribesTensorsWithSamplesFirst) {
   const ServerBatch from(3, 4, 5);
-  const auto result = Submit(
-      *HostDevice(), Pipeline("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { to_memory_format {} }", from), from.batch());
+  const auto result =
+      Submit(*HostDevice(), Pipeline("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { to_memory_format {} }", from),
+             from.batch());
   const Tensor& image = result->tensors()[0];
   EXPECT_EQ(image.name, "image");
   EXPECT_EQ(image.dtype, v1::DTYPE_FLOAT32);

@@ -103,7 +103,8 @@ TEST(BatchPlanTest, AnEpochOfWholeBatchesEndsWithTheNextOnesCursor) {
 TEST(BatchPlanTest, RefusesWhatHasNoBatch) {
   EXPECT_THAT(BatchPlan::Validate({.samples = 7, .batch_size = 4, .world_size = 2}).message(),
               testing::HasSubstr("7 samples do not fill one batch of 4 on 2 ranks"));
-  EXPECT_TRUE(BatchPlan::Validate({.samples = 7, .batch_size = 4, .world_size = 2, .last_batch = LastBatch::kPad}).ok());
+  EXPECT_TRUE(
+      BatchPlan::Validate({.samples = 7, .batch_size = 4, .world_size = 2, .last_batch = LastBatch::kPad}).ok());
   EXPECT_EQ(BatchPlan::Validate({.samples = 7, .rank = 1, .world_size = 1}).message(),
             "rank: 1 is not below world_size 1");
   EXPECT_FALSE(BatchPlan::Validate({.samples = 0}).ok());
@@ -121,8 +122,7 @@ BatchPlan::Options AnyOptions() {
 RC_GTEST_PROP(BatchPlanTest, EverySampleIsVisitedOnceInOrder, ()) {
   const auto options = AnyOptions();
   const uint64_t global = options.batch_size * options.world_size;
-  const uint64_t visited =
-      options.last_batch == LastBatch::kDrop ? options.samples / global * global : options.samples;
+  const uint64_t visited = options.last_batch == LastBatch::kDrop ? options.samples / global * global : options.samples;
   RC_ASSERT(GlobalOrder(options) == Iota(0, visited));
   RC_ASSERT(Epoch(options).size() == BatchPlan(options).BatchesFrom(0));
 }

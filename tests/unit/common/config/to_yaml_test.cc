@@ -107,24 +107,16 @@ class RandomMessages {
   void FillOne(Message& message, const FieldDescriptor& field) {
     const Reflection& r = *message.GetReflection();
     switch (field.cpp_type()) {
-      case FieldDescriptor::CPPTYPE_MESSAGE:
-        return Fill(*r.MutableMessage(&message, &field));
-      case FieldDescriptor::CPPTYPE_INT32:
-        return r.SetInt32(&message, &field, static_cast<int32_t>(random_()));
-      case FieldDescriptor::CPPTYPE_UINT32:
-        return r.SetUInt32(&message, &field, random_());
-      case FieldDescriptor::CPPTYPE_UINT64:
-        return r.SetUInt64(&message, &field, Bits());
-      case FieldDescriptor::CPPTYPE_DOUBLE:
-        return r.SetDouble(&message, &field, Real());
-      case FieldDescriptor::CPPTYPE_BOOL:
-        return r.SetBool(&message, &field, random_() % 2 == 0);
-      case FieldDescriptor::CPPTYPE_STRING:
-        return r.SetString(&message, &field, Text());
+      case FieldDescriptor::CPPTYPE_MESSAGE: return Fill(*r.MutableMessage(&message, &field));
+      case FieldDescriptor::CPPTYPE_INT32: return r.SetInt32(&message, &field, static_cast<int32_t>(random_()));
+      case FieldDescriptor::CPPTYPE_UINT32: return r.SetUInt32(&message, &field, random_());
+      case FieldDescriptor::CPPTYPE_UINT64: return r.SetUInt64(&message, &field, Bits());
+      case FieldDescriptor::CPPTYPE_DOUBLE: return r.SetDouble(&message, &field, Real());
+      case FieldDescriptor::CPPTYPE_BOOL: return r.SetBool(&message, &field, random_() % 2 == 0);
+      case FieldDescriptor::CPPTYPE_STRING: return r.SetString(&message, &field, Text());
       case FieldDescriptor::CPPTYPE_ENUM:
         return r.SetEnum(&message, &field, field.enum_type()->value(random_() % field.enum_type()->value_count()));
-      default:
-        FAIL() << field.full_name();
+      default: FAIL() << field.full_name();
     }
   }
 
@@ -132,20 +124,11 @@ class RandomMessages {
     const Reflection& r = *message.GetReflection();
     for (uint32_t n = random_() % 4; n > 0; --n) {
       switch (field.cpp_type()) {
-        case FieldDescriptor::CPPTYPE_INT32:
-          r.AddInt32(&message, &field, static_cast<int32_t>(random_()));
-          break;
-        case FieldDescriptor::CPPTYPE_INT64:
-          r.AddInt64(&message, &field, static_cast<int64_t>(Bits()));
-          break;
-        case FieldDescriptor::CPPTYPE_DOUBLE:
-          r.AddDouble(&message, &field, Real());
-          break;
-        case FieldDescriptor::CPPTYPE_STRING:
-          r.AddString(&message, &field, Text());
-          break;
-        default:
-          FAIL() << field.full_name();
+        case FieldDescriptor::CPPTYPE_INT32: r.AddInt32(&message, &field, static_cast<int32_t>(random_())); break;
+        case FieldDescriptor::CPPTYPE_INT64: r.AddInt64(&message, &field, static_cast<int64_t>(Bits())); break;
+        case FieldDescriptor::CPPTYPE_DOUBLE: r.AddDouble(&message, &field, Real()); break;
+        case FieldDescriptor::CPPTYPE_STRING: r.AddString(&message, &field, Text()); break;
+        default: FAIL() << field.full_name();
       }
     }
   }

@@ -8,8 +8,7 @@ namespace stoker {
 namespace {
 
 TEST(ElementaryTest, AgreesWithTheMathLibraryToTheLastBits) {
-  for (double x = -700; x <= 700; x += 0.37)
-    EXPECT_NEAR(DeterministicExp(x) / std::exp(x), 1, 4e-16) << "x = " << x;
+  for (double x = -700; x <= 700; x += 0.37) EXPECT_NEAR(DeterministicExp(x) / std::exp(x), 1, 4e-16) << "x = " << x;
   for (double x = 1e-9; x < 1e9; x *= 1.037)
     EXPECT_NEAR(DeterministicLog(x), std::log(x), 4e-16 * std::max(1.0, std::abs(std::log(x)))) << "x = " << x;
 }

@@ -31,7 +31,8 @@ TEST(DevicePipelineTest, WithoutDeviceOpsBatchesStayAsTheyCame) {
 
 TEST(DevicePipelineTest, FoldsCastScaleAndNormalizeIntoOneMultiplication) {
   const auto device = Create(
-      "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } ops { normalize { mean: [0.5, 0.25, 0] std: [0.5, 1, 2] } } "
+      "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } ops { normalize { mean: [0.5, 0.25, 0] std: [0.5, 1, 2] } "
+      "} "
       "ops { to_memory_format {} }");
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_FLOAT_EQ(device->image().scale[0] * 255 + device->image().bias[0], 1);
@@ -52,8 +53,8 @@ TEST(DevicePipelineTest, DrawsTheFlipsThatTheServerWouldDraw) {
   ASSERT_TRUE(device.ok());
   v1::Pipeline on_server;
   on_server.add_ops()->mutable_random_horizontal_flip();
-  const auto server = ServerPipeline::Create(
-      on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
+  const auto server =
+      ServerPipeline::Create(on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
   for (uint64_t position = 0; position < 100; ++position)
     EXPECT_EQ(device->Draw(7, 1, position).horizontal, !server->Draw({4, 6}, 7, 1, position)->empty());
 }

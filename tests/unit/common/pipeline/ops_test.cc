@@ -45,10 +45,11 @@ TEST(OpsTest, RefusesArgumentsByName) {
 }
 
 TEST(OpsTest, DefaultsWrittenOutAreEqualOps) {
-  EXPECT_EQ(WithDefaults(Parse("random_resized_crop { size: 224 }")).SerializeAsString(),
-            WithDefaults(Parse("placement: PLACEMENT_SERVER random_resized_crop { size: [224, 224] scale: [0.08, 1] "
-                               "ratio: [0.75, 1.3333333333333333] interpolation: INTERPOLATION_BILINEAR antialias: true }"))
-                .SerializeAsString());
+  EXPECT_EQ(
+      WithDefaults(Parse("random_resized_crop { size: 224 }")).SerializeAsString(),
+      WithDefaults(Parse("placement: PLACEMENT_SERVER random_resized_crop { size: [224, 224] scale: [0.08, 1] "
+                         "ratio: [0.75, 1.3333333333333333] interpolation: INTERPOLATION_BILINEAR antialias: true }"))
+          .SerializeAsString());
 }
 
 // torchvision 0.29's figures for the same calls.
@@ -63,7 +64,7 @@ TEST(OpsTest, CenterCropRoundsHalvesToEvenAsPythonDoes) {
   auto crop = [](int64_t height, int64_t width) {
     return std::get<CropParameters>(Drawn(Parse("center_crop { size: 4 }"), {height, width}).at(0));
   };
-  EXPECT_EQ(crop(7, 9), (CropParameters{.top = 2, .left = 2, .size = {4, 4}}));   // 1.5 → 2, 2.5 → 2
+  EXPECT_EQ(crop(7, 9), (CropParameters{.top = 2, .left = 2, .size = {4, 4}}));  // 1.5 → 2, 2.5 → 2
   EXPECT_EQ(crop(2, 10), (CropParameters{.top = -1, .left = 3, .size = {4, 4}}));
   EXPECT_EQ(crop(1, 4), (CropParameters{.top = -1, .left = 0, .size = {4, 4}}));  // 1 above, 2 below
 }
@@ -121,8 +122,8 @@ TEST(OpsTest, RandomResizedCropDrawsAreaUniformlyAndRatioLogUniformly) {
     log_ratio += ratio / kSamples, log_ratio2 += ratio * ratio / kSamples;
     EXPECT_EQ(std::get<ResizeParameters>(drawn.at(1)), (ResizeParameters{.size = {8, 8}}));
   }
-  EXPECT_NEAR(area, 0.3, 0.01);                               // Five standard errors of U[0.1, 0.5].
-  EXPECT_NEAR(log_ratio, 0, 0.035);                           // Of U[−ln 2, ln 2],
+  EXPECT_NEAR(area, 0.3, 0.01);                                   // Five standard errors of U[0.1, 0.5].
+  EXPECT_NEAR(log_ratio, 0, 0.035);                               // Of U[−ln 2, ln 2],
   EXPECT_NEAR(log_ratio2, std::log(2) * std::log(2) / 3, 0.015);  // and of its square.
 }
 

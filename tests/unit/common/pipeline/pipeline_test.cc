@@ -26,9 +26,10 @@ TEST(PipelineTest, ErrorsNameTheOp) {
             "pipeline.ops[1]: RandomCrop.size: give one number or height and width; found 0 numbers");
   EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE resize { size: 8 } }")).message(),
             "pipeline.ops[0]: Resize.placement: runs on the server only");
-  EXPECT_EQ(ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
-            "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it on "
-            "the device");
+  EXPECT_EQ(
+      ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
+      "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it on "
+      "the device");
   EXPECT_EQ(ValidatePipeline(Parse("limits { max_pixels: 0 }")).message(),
             "pipeline.limits.max_pixels: 0 refuses every image");
 }

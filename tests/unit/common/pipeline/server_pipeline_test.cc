@@ -35,8 +35,14 @@ TEST(ServerPipelineTest, SendsOnlyTheFieldsAskedForInTheirOrder) {
 }
 
 TEST(ServerPipelineTest, SpansAreThePowerOfTwoNearestOneMebibyte) {
-  for (auto [bytes, samples] : {std::pair(1, 4096), {256, 4096}, {100'000, 8}, {(1 << 20) / 3 * 2 + 1, 1},
-                                {1 << 20, 1}, {5 << 20, 1}, {700'000, 1}, {699'000, 2}}) {
+  for (auto [bytes, samples] : {std::pair(1, 4096),
+                                {256, 4096},
+                                {100'000, 8},
+                                {(1 << 20) / 3 * 2 + 1, 1},
+                                {1 << 20, 1},
+                                {5 << 20, 1},
+                                {700'000, 1},
+                                {699'000, 2}}) {
     const auto pipeline = ServerPipeline::Create({}, Raw(bytes));
     ASSERT_TRUE(pipeline.ok());
     EXPECT_EQ(pipeline->span_samples(), samples) << bytes << " bytes a sample";

@@ -80,14 +80,10 @@ class RandomOps {
     switch (Between(0, 5)) {
       case 0:
       case 1:
-      case 2:
-        return CropParameters{Between(-12, 16), Between(-12, 16), Size(), {1, 22, 233}};
-      case 3:
-        return ResizeParameters{Size(), static_cast<v1::Interpolation>(Between(1, 3)), Between(0, 1) == 1};
-      case 4:
-        return FlipParameters{FlipParameters::Axis::kHorizontal};
-      default:
-        return FlipParameters{FlipParameters::Axis::kVertical};
+      case 2: return CropParameters{Between(-12, 16), Between(-12, 16), Size(), {1, 22, 233}};
+      case 3: return ResizeParameters{Size(), static_cast<v1::Interpolation>(Between(1, 3)), Between(0, 1) == 1};
+      case 4: return FlipParameters{FlipParameters::Axis::kHorizontal};
+      default: return FlipParameters{FlipParameters::Axis::kVertical};
     }
   }
 
