@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
@@ -16,8 +17,14 @@ constexpr uint32_t kMaxWorkers = 1024;
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 
+constexpr char kUnixPrefix[] = "unix:/";
+
 // Splits HOST:PORT; a host with colons stands in brackets.
 absl::Status ParseListen(const std::string& listen, Settings& settings) {
+  if (absl::StartsWith(listen, kUnixPrefix)) {
+    settings.host = listen;
+    return absl::OkStatus();
+  }
   const size_t colon = listen.rfind(':');
   if (colon == std::string::npos || colon == 0 || !absl::SimpleAtoi(listen.substr(colon + 1), &settings.port) ||
       settings.port < 0 || settings.port > 65535)
@@ -28,7 +35,7 @@ absl::Status ParseListen(const std::string& listen, Settings& settings) {
 }
 
 bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
+  return absl::StartsWith(host, kUnixPrefix) || host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
 }
 
 std::string Environment(const char* name) {

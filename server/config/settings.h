@@ -14,7 +14,7 @@ inline constexpr int kDefaultPort = 7077;
 
 // A server's configuration with every default filled in and every text understood. A value.
 struct Settings {
-  std::string host;
+  std::string host;  // or "unix:/path", and no port
   int port = kDefaultPort;
   int workers = 1;
   uint64_t memory_limit_bytes = 0;

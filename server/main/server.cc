@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
 #include "common/status_macros.h"
@@ -84,12 +85,14 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   int port = 0;
-  builder.AddListeningPort(absl::StrCat(settings_.host, ":", settings_.port), grpc::InsecureServerCredentials(), &port);
+  const bool local = absl::StartsWith(settings_.host, "unix:");
+  const std::string asked = local ? settings_.host : absl::StrCat(settings_.host, ":", settings_.port);
+  builder.AddListeningPort(asked, grpc::InsecureServerCredentials(), &port);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || port == 0)
-    return absl::UnavailableError(absl::StrCat("listen: cannot listen on ", settings_.host, ":", settings_.port,
-                                               "; is the address this machine's, and the port free?"));
-  address_ = absl::StrCat(settings_.host, ":", port);
+    return absl::UnavailableError(
+        absl::StrCat("listen: cannot listen on ", asked, "; is the address this machine's, and the port free?"));
+  address_ = local ? asked : absl::StrCat(settings_.host, ":", port);
   grpc_->GetHealthCheckService()->SetServingStatus(v1::DataService::service_full_name(), true);
   spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),
                settings_.workers, FormatByteSize(engine_->slab_bytes()), settings_.max_pixels);

@@ -2,6 +2,8 @@
 
 #include "client/loader/loader.h"
 
+#include <unistd.h>
+
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -126,6 +128,27 @@ TEST(LoaderTest, UsesAPipelineThatServersOffer) {
   auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
   EXPECT_EQ((*loader)->description().sample_bytes(), 4 * 4 * 3 + 4);
+}
+
+TEST(LoaderTest, FindsServersByName) {
+  Cluster cluster(1, SyntheticConfig(50));
+  const std::string port = cluster.addresses()[0].substr(cluster.addresses()[0].rfind(':'));
+  LoaderOptions job = Job(cluster);
+  job.servers = {"dns:///localhost" + port};
+  EXPECT_EQ(RunEpoch(job).sample_ids.size(), 50);
+}
+
+TEST(LoaderTest, ReachesAServerOnItsHostThroughASocketFile) {
+  const std::string path = "/tmp/stoker-loader-test-" + std::to_string(getpid());  // Such paths are short.
+  v1::ServerConfig config = SyntheticConfig(50);
+  config.set_listen("unix:" + path);
+  auto server = Server::Start(config);
+  ASSERT_TRUE(server.ok()) << server.status();
+  LoaderOptions job;
+  job.servers = {(*server)->address()};
+  job.pipeline = v1::Pipeline();
+  job.batch_size = 10;
+  EXPECT_EQ(RunEpoch(job).sample_ids.size(), 50);
 }
 
 TEST(LoaderTest, TrainingAndValidationShareAClient) {

@@ -2,8 +2,11 @@
 
 #include <xxhash.h>
 
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "grpcpp/create_channel.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/security/credentials.h"
 #include "gtest/gtest.h"
 #include "stoker/v1/data_service.grpc.pb.h"
@@ -88,6 +91,39 @@ TEST_F(StockClientTest, AskedTwiceGetsTheSameBytesTwice) {
   Want(0, 8);
   const v1::StreamResponse first = Read(), second = Read();
   EXPECT_EQ(first.span().payload(), second.span().payload());
+}
+
+// grpc.health.v1, whose proto Debian does not package: an empty request asks for the whole server, and a response's
+// first field is 1 for SERVING, 2 for NOT_SERVING.
+std::string Health(const std::string& address) {
+  grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const grpc::Slice empty("");
+  const grpc::ByteBuffer request(&empty, 1);
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
+  call->StartCall();
+  call->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  grpc::Slice slice;
+  return status.ok() && response.DumpToSingleSlice(&slice).ok() ? std::string(slice.begin(), slice.end()) : "failed";
+}
+
+TEST_F(StockClientTest, HealthIsServingUntilItDrains) {
+  Open();  // Holds the drain up.
+  EXPECT_EQ(Health(cluster_.addresses()[0]), "\x08\x01");
+  std::thread drain([&] { EXPECT_TRUE(cluster_.server(0).Drain()); });
+  EXPECT_TRUE(Read().has_drain());
+  EXPECT_EQ(Health(cluster_.addresses()[0]), "\x08\x02");
+  Want(0, 8);  // It was on its way.
+  EXPECT_TRUE(Read().has_span());
+  stream_->WritesDone();
+  drain.join();
+  EXPECT_TRUE(stream_->Finish().ok());
 }
 
 TEST_F(StockClientTest, WantsBeforeOpenAreRefused) {
