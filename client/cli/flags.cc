@@ -5,7 +5,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "client/cli/printable.h"
@@ -15,14 +14,6 @@
 
 namespace stoker {
 namespace {
-
-absl::StatusOr<std::string> OnlyDataset(Client& client) {
-  STOKER_ASSIGN_OR_RETURN(const v1::ListDatasetsResponse list, client.ListDatasets());
-  if (list.datasets_size() == 1) return list.datasets(0).name();
-  const auto name = [](std::string* out, const v1::DatasetInfo& info) { absl::StrAppend(out, Printable(info.name())); };
-  return absl::InvalidArgumentError(absl::StrCat("the servers have ", list.datasets_size(), " datasets: name one of ",
-                                                 absl::StrJoin(list.datasets(), ", ", name), " with --dataset"));
-}
 
 v1::ShuffleMode ShuffleModeOf(const std::string& word) {
   if (word == "none") return v1::SHUFFLE_MODE_NONE;
@@ -92,7 +83,7 @@ absl::StatusOr<Source> OpenSource(const SourceFlags& flags) {
     STOKER_RETURN_IF_ERROR(ReadYamlFile(flags.pipeline_file, source.pipeline.emplace()));
   STOKER_ASSIGN_OR_RETURN(source.client, Connect(flags.server));
   if (source.dataset.empty()) {
-    STOKER_ASSIGN_OR_RETURN(source.dataset, OnlyDataset(*source.client));
+    STOKER_ASSIGN_OR_RETURN(source.dataset, source.client->OnlyDataset());
   }
   return source;
 }

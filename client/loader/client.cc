@@ -106,10 +106,13 @@ Client::Client(Options options, std::shared_ptr<Transport> transport)
 
 Client::~Client() = default;
 
-std::vector<std::string> Client::Addresses() const {
+std::vector<std::string> Client::Addresses(bool* complete) const {
   std::set<std::string> addresses;
-  for (const std::string& server : options_.servers)
-    if (auto found = Resolve(*ParseServerName(server)); found.ok()) addresses.insert(found->begin(), found->end());
+  for (const std::string& server : options_.servers) {
+    const auto found = Resolve(*ParseServerName(server));
+    if (found.ok()) addresses.insert(found->begin(), found->end());
+    if (!found.ok() && complete != nullptr) *complete = false;
+  }
   return {addresses.begin(), addresses.end()};
 }
 
@@ -135,6 +138,14 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   for (const auto& answer : answers)
     if (answer.response.ok()) return *answer.response;
   return NoneAnswered(answers, options_.connect_timeout);
+}
+
+absl::StatusOr<std::string> Client::OnlyDataset() {
+  STOKER_ASSIGN_OR_RETURN(const auto list, ListDatasets());
+  if (list.datasets_size() == 1) return list.datasets(0).name();
+  const auto name = [](std::string* out, const v1::DatasetInfo& info) { absl::StrAppend(out, info.name()); };
+  return absl::InvalidArgumentError(absl::StrCat("dataset: none is given, and the servers have ", list.datasets_size(),
+                                                 ": ", absl::StrJoin(list.datasets(), ", ", name)));
 }
 
 absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest& request) {

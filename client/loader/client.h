@@ -32,6 +32,9 @@ class Client {
   // What the first server that answers serves. Unavailable, with each server's reason, if none does in time.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets();
 
+  // The name of the servers' dataset, where they have just one; else InvalidArgument lists them.
+  absl::StatusOr<std::string> OnlyDataset();
+
   // What the servers make of a dataset and a pipeline. Waits for the first server that answers, and a moment for
   // the others. FailedPrecondition, naming both, where two disagree about the dataset or its pixels; a server's own
   // refusal (NotFound, InvalidArgument) where it has one.
@@ -40,8 +43,9 @@ class Client {
   const Options& options() const { return options_; }
   const std::shared_ptr<Transport>& transport() const { return transport_; }
 
-  // The addresses that the servers' names stand for now.
-  std::vector<std::string> Addresses() const;
+  // The addresses that the servers' names stand for now. Clears `complete`, if given, where a name could not be
+  // looked up.
+  std::vector<std::string> Addresses(bool* complete = nullptr) const;
 
  private:
   Client(Options options, std::shared_ptr<Transport> transport);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -32,14 +33,6 @@ constexpr int64_t kHeldBatches = 2;
 constexpr uint64_t kPrefetchBytes = uint64_t{64} << 20;
 constexpr int64_t kMostPrefetch = 64;
 
-absl::StatusOr<std::string> OnlyDataset(Client& client) {
-  STOKER_ASSIGN_OR_RETURN(const auto list, client.ListDatasets());
-  if (list.datasets_size() == 1) return list.datasets(0).name();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "dataset: none is given, and the servers have ", list.datasets_size(), ": ",
-      absl::StrJoin(list.datasets(), ", ", [](std::string* out, const auto& d) { absl::StrAppend(out, d.name()); })));
-}
-
 int64_t Prefetch(const LoaderOptions& options, uint64_t batch_bytes) {
   const auto by_bytes = static_cast<int64_t>(std::max<uint64_t>(1, options.prefetch_bytes / batch_bytes));
   const auto busy = static_cast<int64_t>((kPrefetchBytes - 1) / batch_bytes + 1);
@@ -54,6 +47,7 @@ struct Assembly {
   BatchSpec spec;
   std::shared_ptr<HostSlab> slab;
   std::vector<uint64_t> positions, sample_ids;
+  std::vector<uint64_t> drawn_positions;  // Whose draws each row has: a substitute's are of its own position.
   std::vector<std::string> names;
   std::vector<Substituted> substituted;
   std::set<SpanSource::Ticket> tickets;
@@ -81,7 +75,7 @@ class Loader::Impl {
   void SetEpoch(uint64_t epoch);
   void Cancel();
   std::string State() const;
-  absl::Status Restore(const std::string& state);
+  absl::Status Restore(const std::string& state, bool accept_other_pixels);
   uint64_t batches_per_epoch() const { return plan_.BatchesFrom(0); }
   const v1::DescribeResponse& description() const { return description_; }
   LoaderStats stats() const;
@@ -129,6 +123,7 @@ class Loader::Impl {
   absl::Status error_ ABSL_GUARDED_BY(mutex_);                 // Sticky.
   Cursor cursor_ ABSL_GUARDED_BY(mutex_);                      // What was returned.
   Cursor ahead_ ABSL_GUARDED_BY(mutex_);                       // What was begun.
+  uint64_t moves_ ABSL_GUARDED_BY(mutex_) = 0;                 // Of the cursor by SetEpoch and Restore.
   std::optional<uint64_t> iterating_ ABSL_GUARDED_BY(mutex_);  // The epoch whose end is still to be told.
   std::deque<std::shared_ptr<Assembly>> assemblies_ ABSL_GUARDED_BY(mutex_);
   absl::Time last_arrival_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
@@ -150,7 +145,7 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
     return absl::InvalidArgumentError(absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
   STOKER_RETURN_IF_ERROR(ValidateShuffle(options.shuffle));
   if (options.dataset.empty()) {
-    STOKER_ASSIGN_OR_RETURN(options.dataset, OnlyDataset(*parts.client));
+    STOKER_ASSIGN_OR_RETURN(options.dataset, parts.client->OnlyDataset());
   }
 
   v1::DescribeRequest request;
@@ -159,6 +154,8 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
   if (!options.pipeline.has_value() && !options.pipeline_name.empty()) request.set_pipeline_name(options.pipeline_name);
   STOKER_ASSIGN_OR_RETURN(parts.description, parts.client->Describe(request));
   const v1::DescribeResponse& description = parts.description;
+  if (description.span_samples() < 1 || description.span_samples() > ServerPipeline::kMaxSpanSamples)
+    return absl::InternalError(absl::StrCat("the server describes spans of ", description.span_samples(), " samples"));
 
   const std::vector<v1::Field> fields(description.fields().begin(), description.fields().end());
   STOKER_ASSIGN_OR_RETURN(auto device_pipeline, DevicePipeline::Create(description.pipeline(), fields));
@@ -166,6 +163,13 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
     STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(field));
     parts.field_bytes.push_back(bytes);
   }
+  const uint64_t sample_bytes = std::accumulate(parts.field_bytes.begin(), parts.field_bytes.end(), uint64_t{0});
+  if (sample_bytes == 0 || sample_bytes != description.sample_bytes())
+    return absl::InternalError(absl::StrCat("the server describes samples of ", description.sample_bytes(),
+                                            " bytes, whose fields have ", sample_bytes));
+  if (options.span_samples * sample_bytes > kMaxSampleBytes && options.span_samples > 1)
+    return absl::InvalidArgumentError(absl::StrCat("span_samples: spans of ", options.span_samples,
+                                                   " samples would exceed ", kMaxSampleBytes, " bytes"));
   parts.plan = {.samples = description.identity().samples(),
                 .batch_size = static_cast<uint64_t>(options.batch_size),
                 .rank = static_cast<uint64_t>(options.rank),
@@ -204,7 +208,13 @@ Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
   source_->Start();
 }
 
-Loader::Impl::~Impl() { source_->Shutdown(); }
+Loader::Impl::~Impl() {
+  if (getpid() == process_) {
+    source_->Shutdown();
+  } else {  // A forked child has none of the threads that would end: it leaves them alone, and what they use.
+    new std::pair(source_, client_);
+  }
+}
 
 // ---- batches ----
 
@@ -218,6 +228,7 @@ absl::Status Loader::Impl::CheckUsable() const {
 
 absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
   std::shared_ptr<Assembly> assembly;
+  uint64_t moves = 0;
   while (assembly == nullptr) {
     absl::MutexLock lock(&mutex_);
     STOKER_RETURN_IF_ERROR(CheckUsable());
@@ -231,7 +242,7 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
       iterating_.reset();
       return std::nullopt;
     }
-    STOKER_RETURN_IF_ERROR(Fill());
+    if (auto status = Fill(); !status.ok() && assemblies_.empty()) return status;
     if (assemblies_.empty())
       return absl::FailedPreconditionError(absl::StrCat("all ", ring_->slabs(),
                                                         " batches of this loader are held; let "
@@ -241,13 +252,14 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
     if (!IsNext(front)) continue;  // Another thread moved the loader.
     if (!status.ok()) return cancelled_ ? status : error_ = status;
     assembly = front;
+    moves = moves_;
     assemblies_.pop_front();
     Fill().IgnoreError();  // The next call meets it again, and this batch is whole.
   }
   auto batch = Finish(*assembly);
   absl::MutexLock lock(&mutex_);
   if (!batch.ok()) return error_ = batch.status();
-  cursor_ = assembly->spec.next;
+  if (moves == moves_) cursor_ = assembly->spec.next;  // Else another thread moved the loader on from this batch.
   ++stats_.batches;
   stats_.samples += assembly->spec.real;
   stats_.substituted += batch->substituted().size();
@@ -282,6 +294,7 @@ void Loader::Impl::Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) 
     for (const SpanId& span : CutSpans(spec.cursor.epoch, run, span_samples_))
       requests.push_back(RequestFor(assembly, span, run.row + span.start - run.start));
   }
+  assembly->drawn_positions = assembly->positions;
   assembly->missing = static_cast<int>(requests.size());
   const auto tickets = source_->Fetch(std::move(requests));
   assembly->tickets = {tickets.begin(), tickets.end()};
@@ -320,11 +333,14 @@ void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, 
     for (uint32_t i = 0; i < span.count; ++i) assembly.sample_ids[row + i] = header->sample_ids(static_cast<int>(i));
     if (options_.names)
       for (uint32_t i = 0; i < span.count; ++i) assembly.names[row + i] = header->names(static_cast<int>(i));
-    for (const auto& substitution : header->substitutions())
+    for (const auto& substitution : header->substitutions()) {
+      if (substitution.offset() >= span.count) continue;
+      assembly.drawn_positions[row + substitution.offset()] = substitution.position();
       assembly.substituted.push_back({.position = span.start + substitution.offset(),
                                       .bad_sample_id = substitution.bad_sample_id(),
                                       .bad_sample_name = substitution.bad_sample_name(),
                                       .reason = substitution.reason()});
+    }
   }
   if (assembly.missing == 0) changed_.SignalAll();
 }
@@ -359,7 +375,7 @@ absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
   batch.slab_ = std::move(assembly.slab);
 
   const auto rows = static_cast<int64_t>(assembly.spec.rows);
-  HostBatch host{.seed = options_.seed, .epoch = batch.epoch_, .positions = batch.positions_};
+  HostBatch host{.seed = options_.seed, .epoch = batch.epoch_, .positions = assembly.drawn_positions};
   for (size_t i = 0; i < field_bytes_.size(); ++i) {
     const v1::Field& field = description_.fields(static_cast<int>(i));
     const auto bytes = batch.slab_->bytes().subspan(FieldOffset(i, rows), rows * field_bytes_[i]);
@@ -379,6 +395,7 @@ absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
 // ---- position ----
 
 void Loader::Impl::MoveTo(Cursor cursor) {
+  ++moves_;
   cursor_ = cursor;
   iterating_.reset();
   const bool foreseen = !assemblies_.empty() && assemblies_.front()->spec.cursor == cursor;
@@ -410,8 +427,8 @@ std::string Loader::Impl::State() const {
   return EncodeState(job_, cursor_);
 }
 
-absl::Status Loader::Impl::Restore(const std::string& state) {
-  STOKER_ASSIGN_OR_RETURN(const Cursor cursor, DecodeState(state, job_));
+absl::Status Loader::Impl::Restore(const std::string& state, bool accept_other_pixels) {
+  STOKER_ASSIGN_OR_RETURN(const Cursor cursor, DecodeState(state, job_, accept_other_pixels));
   absl::MutexLock lock(&mutex_);
   MoveTo(cursor);
   if (!std::exchange(error_, absl::OkStatus()).ok()) DropAhead();
@@ -436,7 +453,9 @@ absl::StatusOr<std::optional<Batch>> Loader::Next() { return impl_->Next(); }
 void Loader::SetEpoch(uint64_t epoch) { impl_->SetEpoch(epoch); }
 void Loader::Cancel() { impl_->Cancel(); }
 std::string Loader::State() const { return impl_->State(); }
-absl::Status Loader::Restore(const std::string& state) { return impl_->Restore(state); }
+absl::Status Loader::Restore(const std::string& state, bool accept_other_pixels) {
+  return impl_->Restore(state, accept_other_pixels);
+}
 uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
 const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
 LoaderStats Loader::stats() const { return impl_->stats(); }

@@ -100,8 +100,9 @@ class Loader {
   std::string State() const;
 
   // Continues from a state, also one of another batch size, world size or number of servers. FailedPrecondition
-  // names what differs: dataset, pipeline, seed or shuffle. Clears a sticky error.
-  absl::Status Restore(const std::string& state);
+  // names what differs: dataset, pipeline, seed or shuffle; or the servers' pixels, which `accept_other_pixels` takes
+  // as they are now. Clears a sticky error.
+  absl::Status Restore(const std::string& state, bool accept_other_pixels = false);
 
   // Batches of a whole epoch, equal on all ranks.
   uint64_t batches_per_epoch() const;

@@ -106,11 +106,16 @@ void SpanSource::Keep() {
 }
 
 void SpanSource::UpdateMembers() {
-  const std::vector<std::string> addresses = client_->Addresses();
-  if (addresses.empty()) return;  // A name server's fault; those known stay.
+  bool complete = true;
+  const std::vector<std::string> addresses = client_->Addresses(&complete);
+  std::vector<std::shared_ptr<Link>> gone;  // They hold this: let go without the lock.
   absl::MutexLock lock(&mutex_);
-  for (auto& [id, link] : links_)
-    link->member = std::find(addresses.begin(), addresses.end(), link->address) != addresses.end();
+  for (auto& [id, link] : links_) {
+    const bool found = std::find(addresses.begin(), addresses.end(), link->address) != addresses.end();
+    link->member = found || (!complete && link->member);  // A name server's fault is no server's.
+    if (!link->member && link->stream == nullptr) gone.push_back(link);
+  }
+  for (const auto& link : gone) links_.erase(link->id);
   for (const std::string& address : addresses) {
     if (std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link.second->address == address; }))
       continue;
@@ -198,6 +203,7 @@ void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
   {
     absl::MutexLock lock(&mutex_);
     link.garbled = 0;
+    link.problem.clear();
     link.pause = kFirstPause;
     ++link.spans;
     ++spans_;
@@ -220,10 +226,13 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
   absl::Status status = ToStatus(error);
   {
     absl::MutexLock lock(&mutex_);
+    std::set<int> members;
+    for (const auto& [id, member] : links_)
+      if (member->member) members.insert(id);
     if (!absl::IsUnavailable(status)) {
       scheduler_.Done(link.id, ticket);
       request = TakeRequest(ticket);
-    } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()))) {
+    } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()), members)) {
       ++retried_;
     } else {
       status = absl::UnavailableError(absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
@@ -304,13 +313,20 @@ void SpanSource::Forget(const std::set<Ticket>& tickets) {
 }
 
 void SpanSource::SendWants() {
-  std::vector<std::pair<std::shared_ptr<SpanStream>, SpanId>> wants;
+  std::vector<std::pair<std::shared_ptr<SpanStream>, Scheduler::Assignment>> wants;
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& assignment : scheduler_.Assign())
-      wants.emplace_back(links_.at(assignment.server)->stream, assignment.span);
+      wants.emplace_back(links_.at(assignment.server)->stream, assignment);
   }
-  for (const auto& [stream, span] : wants) stream->Want(span);
+  bool refused = false;
+  for (const auto& [stream, want] : wants) {
+    if (stream->Want(want.span)) continue;
+    absl::MutexLock lock(&mutex_);  // It was half-closed meanwhile, and is asked no more.
+    scheduler_.Retry(want.server, want.ticket);
+    refused = true;
+  }
+  if (refused) SendWants();
 }
 
 std::unique_ptr<SpanSource::Request> SpanSource::TakeRequest(Ticket ticket) {
@@ -338,6 +354,7 @@ std::string SpanSource::Problems() const {
   std::vector<std::string> problems;
   for (const auto& [id, link] : links_)
     problems.push_back(absl::StrCat(link->address, ": ", link->problem.empty() ? "connected" : link->problem));
+  if (auto reasons = scheduler_.FirstReasons(); !reasons.empty()) problems.push_back("a span failed: " + reasons);
   return absl::StrJoin(problems, "; ");
 }
 

@@ -44,7 +44,7 @@ std::string EncodeState(const JobIdentity& job, const Cursor& cursor) {
   return state.dump();
 }
 
-absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& job) {
+absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& job, bool accept_other_pixels) {
   const auto state = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!state.is_object()) return Malformed("it is no JSON object");
   if (!IsCount(state, "version")) return Malformed("it has no version");
@@ -54,7 +54,8 @@ absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& j
   const nlohmann::ordered_json described = Describe(job);
   for (const auto& [key, value] : described.items()) {
     if (!state.contains(key)) return Malformed(absl::StrCat("it has no ", key));
-    if (state[key] != nlohmann::json(value))
+    const bool of_pixels = key == "pixel_version" || key == "pixel_check";
+    if (state[key] != nlohmann::json(value) && !(of_pixels && accept_other_pixels))
       return absl::FailedPreconditionError(absl::StrCat("state: its ", key, " is ", state[key].dump(),
                                                         ", and this loader's is ", value.dump(),
                                                         ": a cursor means something in its own order only"));

@@ -24,8 +24,8 @@ struct JobIdentity {
 std::string EncodeState(const JobIdentity& job, const Cursor& cursor);
 
 // The cursor in `state`. InvalidArgument where it is no state of a version known here; FailedPrecondition names
-// what differs from `job`.
-absl::StatusOr<Cursor> DecodeState(const std::string& state, const JobIdentity& job);
+// what differs from `job`; pixel version and check may differ if `accept_other_pixels`.
+absl::StatusOr<Cursor> DecodeState(const std::string& state, const JobIdentity& job, bool accept_other_pixels);
 
 }  // namespace stoker
 

@@ -32,12 +32,12 @@ void SpanStream::Start(const v1::Open& open) {
   call_->StartCall(&started_);
 }
 
-void SpanStream::Want(const SpanId& span) {
+bool SpanStream::Want(const SpanId& span) {
   v1::StreamRequest request;
   request.mutable_want()->set_epoch(span.epoch);
   request.mutable_want()->set_start(span.start);
   request.mutable_want()->set_count(span.count);
-  Write(request);
+  return Write(request);
 }
 
 void SpanStream::Cancel(const SpanId& span) {
@@ -56,11 +56,12 @@ void SpanStream::HalfClose() {
 
 void SpanStream::Abort() { context_.TryCancel(); }
 
-void SpanStream::Write(const v1::StreamRequest& request) {
+bool SpanStream::Write(const v1::StreamRequest& request) {
   absl::MutexLock lock(&mutex_);
-  if (half_close_wanted_ || broken_) return;
+  if (half_close_wanted_ || broken_) return false;
   outgoing_.push_back(Serialize(request));
   WriteNext();
+  return true;
 }
 
 // One write is in flight at a time. gRPC copies the message's slices, so that it may go at once.

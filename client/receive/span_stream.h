@@ -40,8 +40,10 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
 
   SpanStream(grpc::GenericStub stub, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler);
 
-  // Asks for a span, or takes a want back.
-  void Want(const SpanId& span);
+  // Asks for a span. False if the stream was half-closed or broke: it was not asked for.
+  bool Want(const SpanId& span);
+
+  // Takes a want back.
   void Cancel(const SpanId& span);
 
   // Says that nothing more will be wanted: the server sends what it owes and ends the stream.
@@ -65,7 +67,7 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   void OnRead();
   absl::Status HandleMessage();
   absl::Status HandleResponse(Slices message);
-  void Write(const v1::StreamRequest& request);
+  bool Write(const v1::StreamRequest& request);
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish();
   void ReleaseIfOver();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 #include "common/wire/grpc_status.h"
 #include "grpcpp/create_channel.h"
@@ -14,9 +15,12 @@ namespace {
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000;
 constexpr int kFirstBackoffMs = 100, kMostBackoffMs = 2'000;
 
+// The largest span: one sample, or as many as are asked for within that.
+constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderBytes + 64);
+
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);  // A span's size is known and asked for; slabs bound what is.
+  arguments.SetMaxReceiveMessageSize(kMaxMessage);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

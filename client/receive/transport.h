@@ -18,7 +18,8 @@
 namespace stoker {
 
 // Connections to servers, one for each address, shared by all streams of a process, and the thread on which what
-// they receive arrives. Thread-safe. Streams hold it: it ends after the last of them.
+// they receive arrives. Thread-safe. Ends after its streams: it must outlive their
+// OnClosed.
 class Transport {
  public:
   // One unary call, which another thread may end. Used once.

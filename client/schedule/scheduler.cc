@@ -11,6 +11,7 @@ void Scheduler::AddServer(ServerId server, int window) {
   STOKER_CHECK(window >= 1);
   const bool added = servers_.try_emplace(server, Server{.window = window}).second;
   STOKER_CHECK(added);
+  for (auto& [ticket, needed] : needed_) needed.failures.erase(server);
 }
 
 void Scheduler::CloseServer(ServerId server) {
@@ -35,10 +36,10 @@ Scheduler::Ticket Scheduler::Need(const SpanId& span) {
 
 std::vector<Scheduler::Assignment> Scheduler::Forget(const std::set<Ticket>& tickets) {
   std::vector<Assignment> asked;
-  for (auto& [id, server] : servers_) {
-    std::erase_if(server.owed, [&](const auto& owed) {
+  for (auto& server : servers_) {
+    std::erase_if(server.second.owed, [&](const auto& owed) {
       if (!tickets.contains(owed.second)) return false;
-      asked.push_back({id, owed.second, owed.first});
+      asked.push_back({server.first, owed.second, owed.first});
       return true;
     });
   }
@@ -100,19 +101,25 @@ void Scheduler::Done(ServerId server, Ticket ticket) {
   unassigned_.erase(ticket);
 }
 
-bool Scheduler::Failed(ServerId server, Ticket ticket, const std::string& reason) {
+bool Scheduler::Failed(ServerId server, Ticket ticket, const std::string& reason, const std::set<ServerId>& members) {
   Settle(server, ticket);
   auto found = needed_.find(ticket);
   if (found == needed_.end()) return true;
   found->second.failures[server] = reason;
   unassigned_.insert(ticket);
-  return std::any_of(servers_.begin(), servers_.end(),
-                     [&](const auto& entry) { return !found->second.failures.contains(entry.first); });
+  return std::any_of(members.begin(), members.end(),
+                     [&](ServerId member) { return !found->second.failures.contains(member); });
 }
 
 void Scheduler::Retry(ServerId server, Ticket ticket) {
   Settle(server, ticket);
   if (needed_.contains(ticket)) unassigned_.insert(ticket);
+}
+
+std::string Scheduler::FirstReasons() const {
+  for (const auto& [ticket, needed] : needed_)
+    if (!needed.failures.empty()) return Reasons(ticket);
+  return "";
 }
 
 std::string Scheduler::Reasons(Ticket ticket) const {

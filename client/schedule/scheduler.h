@@ -32,7 +32,8 @@ class Scheduler {
     SpanId span;
   };
 
-  // A server that may be asked for up to `window` ≥ 1 spans at once. Requires that it is not there yet.
+  // A server that may be asked for up to `window` ≥ 1 spans at once. What it failed when it was there before is
+  // forgiven. Requires that it is not there yet.
   void AddServer(ServerId server, int window);
 
   // A server that is asked no more, but still owes (it drains).
@@ -57,14 +58,18 @@ class Scheduler {
   // The span is here.
   void Done(ServerId server, Ticket ticket);
 
-  // The server cannot make it: others are asked. False if every server that is there has failed it by now.
-  bool Failed(ServerId server, Ticket ticket, const std::string& reason);
+  // The server cannot make it: others are asked, now or when they come. False if all of `members`, the servers that
+  // the job has, whether they are there or not, have failed it by now.
+  bool Failed(ServerId server, Ticket ticket, const std::string& reason, const std::set<ServerId>& members);
 
   // It arrived unusable: anyone is asked again.
   void Retry(ServerId server, Ticket ticket);
 
   // Why servers failed a ticket, joined; empty if none did.
   std::string Reasons(Ticket ticket) const;
+
+  // The same of the first needed span that a server failed.
+  std::string FirstReasons() const;
 
   // Spans that are needed and asked from no one.
   size_t unassigned() const { return unassigned_.size(); }

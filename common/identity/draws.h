@@ -38,7 +38,10 @@ class Draws {
   bool Bernoulli(double p) { return Uniform(0, 1) < p; }
 
  private:
-  uint64_t Bits64() { return uint64_t{Bits()} << 32 | Bits(); }
+  uint64_t Bits64() {
+    const uint64_t high = Bits();  // First: operands of | may be evaluated in any order.
+    return high << 32 | Bits();
+  }
 
   const uint64_t key_;
   const uint64_t position_;

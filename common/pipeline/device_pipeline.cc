@@ -8,9 +8,11 @@
 namespace stoker {
 namespace {
 
+// The field that the server's ops work on too.
 int ImageField(const std::vector<v1::Field>& fields) {
   for (size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3 && fields[i].shape(2) == 3)
+    if (fields[i].name() == "image" && fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3 &&
+        fields[i].shape(2) == 3)
       return static_cast<int>(i);
   return -1;
 }

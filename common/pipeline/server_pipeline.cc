@@ -50,6 +50,14 @@ absl::StatusOr<ImageSize> ImageOutput(const v1::Pipeline& pipeline, int ops, con
   return *size;
 }
 
+// An op's output, and what a resize keeps between its two passes, are bounded as the input is.
+absl::Status CheckPixels(const ImageSize& before, const ImageSize& after, uint64_t max_pixels) {
+  const auto height = static_cast<uint64_t>(std::max(before.height, after.height));
+  if (height * static_cast<uint64_t>(after.width) <= max_pixels) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("from ", before.width, "×", before.height, " to ", after.width, "×",
+                                                    after.height, " takes more than limits.max_pixels, ", max_pixels));
+}
+
 uint32_t SpanSamples(uint64_t sample_bytes) {
   const uint64_t fitting = kSpanBytes / sample_bytes;
   if (fitting == 0) return 1;
@@ -112,8 +120,10 @@ absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(ImageSize size, u
   std::vector<OpParameters> parameters;
   for (int i = 0; i < ops_; ++i) {
     const Draws draws({.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(i)});
-    if (auto status = DrawOp(pipeline_.ops(i), draws, size, parameters); !status.ok())
-      return absl::FailedPreconditionError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
+    const ImageSize before = size;
+    absl::Status status = DrawOp(pipeline_.ops(i), draws, size, parameters);
+    if (status.ok()) status = CheckPixels(before, size, max_pixels());
+    if (!status.ok()) return absl::FailedPreconditionError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
   }
   return parameters;
 }

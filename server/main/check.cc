@@ -9,12 +9,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/config/settings.h"
 #include "server/decode/decoder.h"
 #include "server/main/server.h"
-#include "server/read/open_dataset.h"
 
 namespace stoker {
 namespace {
@@ -74,11 +72,11 @@ absl::Status HashContent(const std::string& name, const Dataset& dataset) {
 
 absl::Status Check(const v1::ServerConfig& config, bool content) {
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  STOKER_RETURN_IF_ERROR(CreateEngine(config, settings).status());
-  for (const auto& dataset_config : config.datasets()) {
-    STOKER_ASSIGN_OR_RETURN(const auto opened, OpenDataset(dataset_config, {.cache_dir = settings.cache_dir}));
-    STOKER_RETURN_IF_ERROR(ProbeSome(opened.name, *opened.dataset));
-    if (content) STOKER_RETURN_IF_ERROR(HashContent(opened.name, *opened.dataset));
+  STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config));
+  STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets).status());
+  for (const auto& [name, dataset] : datasets) {
+    STOKER_RETURN_IF_ERROR(ProbeSome(name, *dataset));
+    if (content) STOKER_RETURN_IF_ERROR(HashContent(name, *dataset));
   }
   return absl::OkStatus();
 }

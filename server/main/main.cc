@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -92,8 +93,9 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
 absl::Status Serve(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config));  // May take long, and be stopped at once.
   BlockStopSignals();
-  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config));
+  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(datasets)));
   std::printf("listening on %s\n", server->address().c_str());
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));

@@ -1,6 +1,5 @@
 #include "server/main/server.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -23,11 +22,13 @@ constexpr int kMaxConcurrentStreams = 16;  // of a connection
 constexpr int kMaxMetadataBytes = 16 << 10;
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
-absl::StatusOr<std::map<std::string, std::shared_ptr<const Dataset>>> OpenDatasets(const v1::ServerConfig& config,
-                                                                                   const Settings& settings) {
+}  // namespace
+
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config) {
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
-  std::map<std::string, std::shared_ptr<const Dataset>> datasets;
+  Datasets datasets;
   for (const auto& dataset_config : config.datasets()) {
     OpenDatasetOptions options{.cache_dir = settings.cache_dir};
     options.progress = [last = absl::Now()](uint64_t files) mutable {
@@ -44,12 +45,10 @@ absl::StatusOr<std::map<std::string, std::shared_ptr<const Dataset>>> OpenDatase
   return datasets;
 }
 
-}  // namespace
-
 std::string BuildDescription() { return absl::StrCat("stokerd ", STOKER_VERSION, ", gRPC ", grpc::Version()); }
 
-absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings) {
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));
+absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
+                                                     Datasets datasets) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
   return Engine::Create({.datasets = std::move(datasets),
                          .pipelines = {config.pipelines().begin(), config.pipelines().end()},
@@ -61,8 +60,13 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config) {
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config));
+  return Start(config, std::move(datasets));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Datasets datasets) {
   STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
-  STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings));
+  STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets)));
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine)));
   STOKER_RETURN_IF_ERROR(server->Listen());
   return server;

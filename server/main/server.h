@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_MAIN_SERVER_H_
 #define STOKER_SERVER_MAIN_SERVER_H_
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -14,13 +15,21 @@
 
 namespace stoker {
 
+using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
+
+// Opens the datasets of a configuration, which may take long for a folder that was never indexed: logs its progress.
+// Errors name the key or path.
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config);
+
 // A running stokerd: datasets opened, workers started, the port answering. Wires the stages and owns them.
 //
 // Thread-safe but for its destruction, which ends all calls at once.
 class Server {
  public:
-  // Opens the datasets, which may take long for a folder that was never indexed, logging its progress, and listens.
-  // Errors name the key, path or address.
+  // Starts workers over `datasets`, and listens. Errors name the key or address.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Datasets datasets);
+
+  // The same over the datasets of `config`.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config);
 
   ~Server();
@@ -44,8 +53,9 @@ class Server {
   std::unique_ptr<grpc::Server> grpc_;
 };
 
-// The engine over the datasets of `config`: what Start serves.
-absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings);
+// The engine over `datasets`: what Start serves.
+absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
+                                                     Datasets datasets);
 
 // "stokerd 0.1.0 (libjpeg-turbo …)": for people, never compared.
 std::string BuildDescription();

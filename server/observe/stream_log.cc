@@ -19,11 +19,11 @@ void StreamLog::Made(const v1::SpanHeader& header) {
     absl::MutexLock lock(&mutex_);
     ++spans_;
     samples_ += header.sample_ids_size();
+    named = substituted_ + failed_;
     substituted_ += header.substitutions_size();
     failed_ += header.has_error() ? 1 : 0;
-    named = substituted_ + failed_;
   }
-  if (named > kMaxNamed) return;
+  if (named >= kMaxNamed) return;
   for (const auto& substitution : header.substitutions())
     spdlog::warn("{}: epoch {}, position {}: sample '{}' was substituted: {}", peer_, header.epoch(),
                  header.start() + substitution.offset(), substitution.bad_sample_name(), substitution.reason());

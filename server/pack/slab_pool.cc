@@ -69,9 +69,7 @@ uint64_t SlabPool::held_bytes() const {
   return state_->held;
 }
 
-uint64_t SlabPool::max_span_bytes() const {
-  return state_->budget / 2 - std::min(state_->budget / 2, kStreamOverheadBytes);
-}
+uint64_t SlabPool::max_span_bytes() const { return state_->budget / 8; }
 
 absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
   absl::MutexLock lock(&state_->mutex);

@@ -76,7 +76,7 @@ class SlabPool {
   // budget has no room for another stream.
   absl::StatusOr<std::unique_ptr<Account>> OpenAccount(uint64_t span_bytes);
 
-  // The largest span that any stream may hold.
+  // The largest span that a stream may ask for: an eighth of the budget, so that a few cannot reserve it all.
   uint64_t max_span_bytes() const;
 
   uint64_t budget_bytes() const;

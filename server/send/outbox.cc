@@ -66,10 +66,10 @@ void Outbox::Forgive() {
 
 void Outbox::Send(const v1::StreamResponse& response) {
   const grpc::Slice slice(response.SerializeAsString());
-  Enqueue(grpc::ByteBuffer(&slice, 1), /*owed=*/false);
+  Enqueue({grpc::ByteBuffer(&slice, 1), /*owed=*/false});
 }
 
-void Outbox::Deliver(FinishedSpan span) { Enqueue(Encode(std::move(span)), /*owed=*/true); }
+void Outbox::Deliver(FinishedSpan span) { Enqueue({Encode(std::move(span)), /*owed=*/true}); }
 
 void Outbox::SendDrain() {
   {
@@ -81,10 +81,9 @@ void Outbox::SendDrain() {
   Send(response);
 }
 
-void Outbox::Enqueue(grpc::ByteBuffer message, bool owed) {
+void Outbox::Enqueue(Message message) {
   {
     absl::MutexLock lock(&mutex_);
-    if (owed) --owed_;
     if (!finish_wanted_ && !finished_) queue_.push_back(std::move(message));
   }
   Advance();  // A message that was not queued returns its slab when it goes out of scope, without the lock.
@@ -99,22 +98,22 @@ void Outbox::OnHalfClose() {
 }
 
 void Outbox::OnWriteDone(bool ok) {
-  grpc::ByteBuffer sent;
+  Message sent;  // Goes without the lock.
   {
     absl::MutexLock lock(&mutex_);
     writing_ = false;
-    sent.Swap(&in_flight_);
+    std::swap(sent, in_flight_);
+    if (sent.owed) --owed_;
     if (!ok && !finish_wanted_) {
       finish_wanted_ = true;
       status_ = absl::CancelledError("the stream broke");
     }
   }
-  sent.Clear();
   Advance();
 }
 
 void Outbox::Finish(const absl::Status& status) {
-  std::deque<grpc::ByteBuffer> dropped;
+  std::deque<Message> dropped;
   {
     absl::MutexLock lock(&mutex_);
     if (!finish_wanted_) status_ = status;
@@ -126,7 +125,7 @@ void Outbox::Finish(const absl::Status& status) {
 }
 
 void Outbox::Close() {
-  std::deque<grpc::ByteBuffer> dropped;
+  std::deque<Message> dropped;
   absl::MutexLock lock(&mutex_);
   finished_ = true;
   dropped.swap(queue_);
@@ -142,12 +141,12 @@ void Outbox::Advance() {
       finished_ = finish = true;
       status = status_;
     } else if (!queue_.empty()) {
-      in_flight_.Swap(&queue_.front());
+      in_flight_ = std::move(queue_.front());
       queue_.pop_front();
       writing_ = write = true;
     }
   }
-  if (write) transport_.write(&in_flight_);
+  if (write) transport_.write(&in_flight_.bytes);
   if (finish) transport_.finish(status);
 }
 

@@ -13,8 +13,9 @@
 
 namespace stoker {
 
-// What one stream has yet to send, and what it owes. One write is in flight at a time; the rest waits here, in
-// slabs that the stream's account bounds. When the client wants no more and nothing is owed, the stream finishes.
+// What one stream has yet to send, and what it owes. One write is in flight at a time; the rest waits here: at most as
+// many spans as may be owed, in slabs that the stream's account bounds. When the client wants no more and nothing is
+// owed, the stream finishes.
 //
 // Thread-safe. Never blocks. Calls the transport without its lock. Workers hold it by shared_ptr and may deliver
 // after the stream's end: such spans are dropped.
@@ -55,7 +56,12 @@ class Outbox {
   void Close();
 
  private:
-  void Enqueue(grpc::ByteBuffer message, bool owed);
+  struct Message {
+    grpc::ByteBuffer bytes;
+    bool owed = false;  // A span: owed until it is written.
+  };
+
+  void Enqueue(Message message);
 
   // Starts a write, or finishes. Called without the lock, after each change.
   void Advance();
@@ -63,8 +69,8 @@ class Outbox {
   const Transport transport_;
 
   absl::Mutex mutex_;
-  std::deque<grpc::ByteBuffer> queue_ ABSL_GUARDED_BY(mutex_);
-  grpc::ByteBuffer in_flight_;  // gRPC's while writing_.
+  std::deque<Message> queue_ ABSL_GUARDED_BY(mutex_);
+  Message in_flight_;  // gRPC's while writing_.
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   int owed_ ABSL_GUARDED_BY(mutex_) = 0;
   bool drain_sent_ ABSL_GUARDED_BY(mutex_) = false;

@@ -66,10 +66,8 @@ absl::Status StreamReactor::HandleOpen(const v1::Open& open) {
 void StreamReactor::OnDone() {
   outbox_->Close();
   stream_.reset();
-  const auto done = done_;
-  StreamReactor* const self = this;
+  done_(this);  // Before the end: until then a drain may find this.
   delete this;
-  done(self);
 }
 
 }  // namespace stoker

@@ -20,14 +20,11 @@ namespace stoker {
 // gRPC's threads call it, and workers through the outbox; nothing in it blocks. It owns itself: OnDone deletes it.
 class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  // `peer` is whom logs name. `done` is called, last of all, when the reactor is gone.
+  // `peer` is whom logs name. `done` is called when the call is over, just before the reactor goes.
   StreamReactor(Engine* engine, std::string peer, std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
   void Drain() { outbox_->SendDrain(); }
-
-  // Ends the call now. Thread-safe.
-  void Abort(const absl::Status& status) { outbox_->Finish(status); }
 
  private:
   void OnReadDone(bool ok) override;

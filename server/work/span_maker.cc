@@ -30,6 +30,20 @@ class StageClock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// Pixels of the largest image that `ops` make of one of `size`, or keep between the two passes of a resize.
+uint64_t PeakPixels(ImageSize size, const std::vector<OpParameters>& ops) {
+  uint64_t peak = 0;
+  for (const OpParameters& op : ops) {
+    ImageSize next = size;
+    if (const auto* crop = std::get_if<CropParameters>(&op)) next = crop->size;
+    if (const auto* resize = std::get_if<ResizeParameters>(&op)) next = resize->size;
+    const bool resized = std::holds_alternative<ResizeParameters>(op);
+    peak = std::max<uint64_t>(peak, (resized ? std::max(size.height, next.height) : next.height) * next.width);
+    size = next;
+  }
+  return peak;
+}
+
 v1::ErrorKind KindOf(const absl::Status& status) {
   if (absl::IsDataLoss(status)) return v1::ERROR_KIND_SAMPLE;
   if (absl::IsFailedPrecondition(status)) return v1::ERROR_KIND_PIPELINE;
@@ -49,7 +63,7 @@ v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample
 }  // namespace
 
 v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span,
-                               std::span<uint8_t> slab) {
+                               std::span<uint8_t> slab, const std::function<bool()>& abandoned) {
   v1::SpanHeader header;
   header.set_stream_key(plan.key());
   header.set_epoch(span.epoch);
@@ -58,7 +72,7 @@ v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, c
   header.mutable_times();
   Job job{plan, dataset, plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab), header};
   for (uint32_t index = 0; index < span.count; ++index) {
-    absl::Status status = MakeSample(job, index);
+    absl::Status status = abandoned() ? absl::CancelledError("nobody waits for it") : MakeSample(job, index);
     if (status.ok()) continue;
     const uint64_t position = span.start + index, sample = job.order.SampleAt(position);
     *header.mutable_error() = ToError(status, position, sample, dataset.SampleName(sample));
@@ -83,6 +97,7 @@ absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
       const uint64_t bad = job.order.SampleAt(own_position);
       auto& substitution = *job.header.add_substitutions();
       substitution.set_offset(index);
+      substitution.set_position(position);
       substitution.set_bad_sample_id(bad);
       substitution.set_bad_sample_name(job.dataset.SampleName(bad));
       substitution.set_reason(std::string(first.message()));
@@ -96,7 +111,7 @@ absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
       absl::StrCat(first.message(), "; nor could any of the next ", tries - 1, " positions stand in for it"));
 }
 
-absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) {
+absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) try {
   v1::StageTimes& times = *job.header.mutable_times();
   StageClock clock(times);
   absl::Status status = job.dataset.Read(sample, sample_);
@@ -115,10 +130,12 @@ absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sampl
     }
   }
   return absl::OkStatus();
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory to make it");
 }
 
 absl::Status SpanMaker::MakeImage(Job& job, uint64_t position, const ServerPipeline::Output& output,
-                                  std::span<const uint8_t> source, std::span<uint8_t> slot) try {
+                                  std::span<const uint8_t> source, std::span<uint8_t> slot) {
   StageClock clock(*job.header.mutable_times());
   const SourceField& field = job.dataset.schema()[output.source];
   const bool encoded = field.kind == SourceField::Kind::kEncodedImage;
@@ -135,6 +152,9 @@ absl::Status SpanMaker::MakeImage(Job& job, uint64_t position, const ServerPipel
     whole = {field.shape[0], field.shape[1]};
   }
   STOKER_ASSIGN_OR_RETURN(const auto ops, job.plan.Draw(whole, job.span.epoch, position));
+  if (PeakPixels(whole, ops) > max_pixels_)
+    return absl::ResourceExhaustedError(absl::StrCat("its ops make an image of ", PeakPixels(whole, ops),
+                                                     " pixels, above this server's max_pixels of ", max_pixels_));
   if (encoded) {
     const Region needed = Augmenter::Needed(whole, ops);
     STOKER_RETURN_IF_ERROR(decoder_.Decode(source, options, needed, image_));
@@ -146,8 +166,6 @@ absl::Status SpanMaker::MakeImage(Job& job, uint64_t position, const ServerPipel
   }
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
   return absl::OkStatus();
-} catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory to decode it");
 }
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_WORK_SPAN_MAKER_H_
 #define STOKER_SERVER_WORK_SPAN_MAKER_H_
 
+#include <functional>
 #include <memory>
 
 #include "common/identity/span_id.h"
@@ -23,8 +24,10 @@ class SpanMaker {
   explicit SpanMaker(uint64_t max_pixels) : max_pixels_(max_pixels) {}
 
   // Fills `slab` with the span and returns its header. A span that cannot be made has header.error set, and its
-  // slab holds garbage. Requires plan.Check(span) and slab.size() == plan.SpanBytes(span).
-  v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab);
+  // slab holds garbage; so has one that is `abandoned`, which is asked before each sample. Requires plan.Check(span)
+  // and slab.size() == plan.SpanBytes(span).
+  v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
+                      const std::function<bool()>& abandoned);
 
   // Positions after a bad one that may stand in for it.
   static constexpr uint64_t kMaxSubstitutes = 16;

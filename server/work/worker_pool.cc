@@ -1,6 +1,7 @@
 #include "server/work/worker_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -31,6 +32,8 @@ struct WorkerPool::Queue {
   };
   std::deque<Wanted> wanted;
   uint64_t worked_ns = 0;  // This stream's virtual time.
+
+  std::atomic<bool> abandoned = false;  // Of no mutex: asked while a span is made.
 };
 
 struct WorkerPool::State {
@@ -44,7 +47,9 @@ struct WorkerPool::State {
   absl::Mutex mutex;
   absl::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
+  std::atomic<bool> stopping_now = false;  // The same for spans in hand.
   std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
+  uint64_t virtual_ns ABSL_GUARDED_BY(mutex) = 0;  // Of the stream that was served last, or more.
 
   void Wake() {
     absl::MutexLock lock(&mutex);
@@ -70,6 +75,7 @@ struct WorkerPool::State {
     for (auto& queue : candidates) {
       auto slab = queue->account->TryTake(queue->plan.SpanBytes(queue->wanted.front().span));
       if (!slab.has_value()) continue;
+      virtual_ns = std::max(virtual_ns, queue->worked_ns);
       Task task{queue, queue->wanted.front(), *std::move(slab)};
       queue->wanted.pop_front();
       return task;
@@ -77,13 +83,9 @@ struct WorkerPool::State {
     return std::nullopt;
   }
 
-  // A stream that wants again after a rest starts level with the busy ones: rest earns no credit.
+  // A stream that wants again after a rest starts level with whom was served last: rest earns no credit.
   void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    std::optional<uint64_t> least;
-    for (const auto& other : queues)
-      if (other.get() != &queue && !other->wanted.empty())
-        least = std::min(least.value_or(~uint64_t{0}), other->worked_ns);
-    if (least.has_value()) queue.worked_ns = std::max(queue.worked_ns, *least);
+    queue.worked_ns = std::max(queue.worked_ns, virtual_ns);
   }
 
   void Run(uint64_t max_pixels);
@@ -95,10 +97,11 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
     const auto begun = Clock::now();
     const Queue& queue = *task->queue;
     FinishedSpan finished;
-    finished.header = maker.Make(queue.plan, *queue.dataset, task->wanted.span, task->slab.bytes());
+    finished.header = maker.Make(queue.plan, *queue.dataset, task->wanted.span, task->slab.bytes(),
+                                 [&] { return queue.abandoned || stopping_now; });
     finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
     if (!finished.header.has_error()) finished.slab = std::move(task->slab);
-    queue.deliver(std::move(finished));
+    if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
     const uint64_t worked_ns = NanosecondsSince(begun);
     absl::MutexLock lock(&mutex);
     task->queue->worked_ns += worked_ns;
@@ -114,7 +117,7 @@ WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels)
 WorkerPool::~WorkerPool() {
   {
     absl::MutexLock lock(&state_->mutex);
-    state_->stopping = true;
+    state_->stopping = state_->stopping_now = true;
     state_->changed.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
@@ -137,6 +140,7 @@ WorkerPool::Stream::Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> 
     : state_(std::move(state)), queue_(std::move(queue)) {}
 
 WorkerPool::Stream::~Stream() {
+  queue_->abandoned = true;
   absl::MutexLock lock(&state_->mutex);
   queue_->wanted.clear();
   std::erase(state_->queues, queue_);

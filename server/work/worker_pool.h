@@ -39,8 +39,8 @@ class WorkerPool {
   // What a stream's spans are delivered to: called on a worker's thread, must not block.
   using Deliver = std::function<void(FinishedSpan)>;
 
-  // One client stream's wants. Thread-safe; one owner, whose destructor drops what is wanted. A span that is
-  // being made then is still delivered: `deliver` must own what it needs.
+  // One client stream's wants. Thread-safe; one owner, whose destructor drops what is wanted. A span that is being
+  // made then is given up at its next sample, but may just be delivered: `deliver` must own what it needs.
   class Stream {
    public:
     Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue);
@@ -65,7 +65,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Stops after the spans in hand; drops the rest.
+  // Stops after the samples in hand; drops the rest.
   ~WorkerPool();
 
   // ResourceExhausted if there is no memory for another stream.

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -98,10 +99,11 @@ TEST_F(FaultsTest, SigtermFinishesWhatIsOwedAndExitsCleanly) {
 }
 
 TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStall) {
-  constexpr uint64_t kLimit = uint64_t{768} << 20;
-  StokerdProcess server(
-      {"--synthetic", "512x1024x3", "--workers", "2", "--memory-limit", "768MiB", "--log-level", "warning"},
-      {{"MALLOC_ARENA_MAX", "2"}});
+  constexpr uint64_t kLimit = uint64_t{512} << 20;
+  const std::string file = *folder_ + "/memory.yaml";
+  std::ofstream(file) << "{memory_limit: 512MiB, max_pixels: 1048576, workers: 2, log: {level: warning}, datasets: [{"
+                         "synthetic: {fields: [{name: image, dtype: uint8, shape: [512, 1024, 3]}]}}]}";
+  StokerdProcess server({"--config", file});
   auto stub = v1::DataService::NewStub(grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
   v1::StreamRequest open, want;
   open.mutable_open()->set_dataset("synthetic");
@@ -131,6 +133,7 @@ TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStall) {
     ASSERT_TRUE(next.ok()) << next.status();
   }
   EXPECT_LT(server.process().PeakMemory(), kLimit);
+  EXPECT_GT(server.process().PeakMemory(), kLimit / 4) << "the stalled streams took so little that this shows nothing";
   for (auto& reader : stalled) reader->context.TryCancel();
 }
 
@@ -153,20 +156,18 @@ TEST_F(FaultsTest, MalformedFilesCrashNothing) {
   ASSERT_TRUE(stream->Write(request));
   v1::StreamResponse response;
   ASSERT_TRUE(stream->Read(&response) && response.has_opened());
-  uint64_t outcomes = 0, bad = 0;
+  uint64_t bad = 0;
   for (uint64_t start = 0; start < files; ++start) {
     request.mutable_want()->set_start(start);
     request.mutable_want()->set_count(1);
     ASSERT_TRUE(stream->Write(request));
     ASSERT_TRUE(stream->Read(&response)) << server.process().Stderr();
-    ++outcomes;
     if (!response.span().header().has_error()) continue;
     ++bad;
     EXPECT_EQ(response.span().header().error().kind(), v1::ERROR_KIND_SAMPLE)
         << response.span().header().error().message();
     EXPECT_THAT(response.span().header().error().message(), testing::HasSubstr("class/"));
   }
-  EXPECT_EQ(outcomes, files);
   EXPECT_GT(bad, 0);
   EXPECT_LT(server.process().PeakMemory(), uint64_t{2} << 30);
   stream->WritesDone();

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 class StokerdTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "stokerd-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = testing::TempDir() + "stokerd-" + std::to_string(getpid());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

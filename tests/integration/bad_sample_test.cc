@@ -1,5 +1,7 @@
 // Damaged, vanished and changed files, through real servers.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +21,7 @@ using testing::HasSubstr;
 class BadSampleTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "bad-sample-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = testing::TempDir() + "bad-sample-" + std::to_string(getpid());
     std::filesystem::remove_all(folder_);
     const absl::Status made = WritePhotoFolder(folder_ + "/photos", {.classes = 2, .images = 10, .size = {48, 64}});
     ASSERT_TRUE(made.ok()) << made;

@@ -295,25 +295,16 @@ TEST(LoaderTest, ADrainingServerGivesWhatItOwesAndOthersGoOn) {
   EXPECT_EQ((*loader)->stats().retried_spans, 0) << "a drained server takes nothing back";
 }
 
-TEST(LoaderTest, AStreamThatDoesNotReadLeavesOthersTheirMemory) {
-  v1::ServerConfig config;
-  config.set_workers(2);
-  config.set_max_pixels(1 << 16);
-  config.set_memory_limit("256MiB");
-  auto& synthetic = *config.add_datasets()->mutable_synthetic();
-  auto& field = *synthetic.add_fields();
-  field.set_name("data");
-  field.set_dtype(v1::DTYPE_UINT8);
-  field.add_shape(1 << 20);
-  synthetic.set_samples(2000);
-  Cluster cluster(1, config);
-  LoaderOptions job = Job(cluster);
-  job.batch_size = 4;
-  auto stalled = Loader::Create(job);  // Asks for its prefetch, and is never read.
-  ASSERT_TRUE(stalled.ok()) << stalled.status();
-  ASSERT_TRUE((*stalled)->Next().ok());
-  job.seed = 1;
-  EXPECT_TRUE(RunEpoch(job).status.ok());
+TEST(LoaderTest, RestoringOtherPixelsIsAsked) {
+  Cluster cluster(1, SyntheticConfig(100));
+  auto loader = Loader::Create(Job(cluster));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  std::string state = (*loader)->State();
+  const std::string key = "\"pixel_version\":1";
+  ASSERT_NE(state.find(key), std::string::npos) << state;
+  state.replace(state.find(key), key.size(), "\"pixel_version\":2");
+  EXPECT_TRUE(absl::IsFailedPrecondition((*loader)->Restore(state)));
+  EXPECT_TRUE((*loader)->Restore(state, /*accept_other_pixels=*/true).ok());
 }
 
 }  // namespace

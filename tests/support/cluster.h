@@ -1,6 +1,7 @@
 #ifndef STOKER_TESTS_SUPPORT_CLUSTER_H_
 #define STOKER_TESTS_SUPPORT_CLUSTER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,13 +42,14 @@ v1::ServerConfig SyntheticConfig(uint64_t samples);
 // One epoch as a job sees it.
 struct EpochResult {
   absl::Status status;
-  std::string digest;                // of what the servers made, if the epoch began at position 0
+  std::string digest;                // of what the servers made; empty for a rank's, a resumed or a failed epoch
   std::vector<uint64_t> sample_ids;  // of real samples, in order
   std::vector<uint64_t> positions;   // likewise
 };
 
-// Iterates one epoch of `loader`.
-EpochResult RunEpoch(Loader& loader);
+// Iterates one epoch of `loader`, telling `before_batch` the number of batches so far before each.
+EpochResult RunEpoch(
+    Loader& loader, const std::function<void(int)>& before_batch = [](int) {});
 
 // Makes a loader and iterates its first epoch.
 EpochResult RunEpoch(const LoaderOptions& options);

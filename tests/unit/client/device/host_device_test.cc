@@ -110,8 +110,8 @@ constexpr char kLayouts[][100] = {"", "ops { to_memory_format { memory_format: M
 constexpr char kFloats[][200] = {
     "ops { to_dtype { dtype: DTYPE_FLOAT32 } }",
     "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } }",
-    "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } "
-    "ops { normalize { mean: [0.485, 0.456, 0.406] std: [0.229, 0.224, 0.225] } }",
+    ("ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } "
+     "ops { normalize { mean: [0.485, 0.456, 0.406] std: [0.229, 0.224, 0.225] } }"),
 };
 
 std::vector<std::string> AllFlips() {

@@ -98,10 +98,33 @@ TEST(SchedulerTest, AFailedSpanGoesToAServerThatHasNotFailedIt) {
   scheduler.AddServer(1, 2);
   EXPECT_EQ(scheduler.Assign().at(0).server, 1);
   scheduler.AddServer(2, 2);
-  EXPECT_TRUE(scheduler.Failed(1, ticket, "a: EIO"));
+  EXPECT_TRUE(scheduler.Failed(1, ticket, "a: EIO", {1, 2}));
   EXPECT_EQ(scheduler.Assign().at(0).server, 2);
-  EXPECT_FALSE(scheduler.Failed(2, ticket, "b: EIO"));
+  EXPECT_FALSE(scheduler.Failed(2, ticket, "b: EIO", {1, 2}));
   EXPECT_EQ(scheduler.Reasons(ticket), "a: EIO; b: EIO");
+}
+
+TEST(SchedulerTest, AServerThatIsAwayMayStillMakeWhatAnotherFailed) {
+  Scheduler scheduler;
+  const auto ticket = scheduler.Need(Span(0));
+  scheduler.AddServer(1, 1);
+  scheduler.Assign();
+  EXPECT_TRUE(scheduler.Failed(1, ticket, "EIO", {1, 2})) << "server 2 was not asked";
+  EXPECT_THAT(scheduler.Assign(), testing::IsEmpty());
+  EXPECT_EQ(scheduler.FirstReasons(), "EIO");
+  scheduler.AddServer(2, 1);
+  EXPECT_EQ(scheduler.Assign().at(0).server, 2);
+}
+
+TEST(SchedulerTest, AServerThatCameBackIsAskedAgainForWhatItFailed) {
+  Scheduler scheduler;
+  const auto ticket = scheduler.Need(Span(0));
+  scheduler.AddServer(1, 1);
+  scheduler.Assign();
+  scheduler.Failed(1, ticket, "EIO", {1, 2});
+  scheduler.RemoveServer(1);
+  scheduler.AddServer(1, 1);
+  EXPECT_EQ(scheduler.Assign().at(0).server, 1);
 }
 
 TEST(SchedulerTest, AFailedSpanDoesNotHoldUpOthers) {
@@ -110,7 +133,7 @@ TEST(SchedulerTest, AFailedSpanDoesNotHoldUpOthers) {
   scheduler.Need(Span(1));
   scheduler.AddServer(1, 1);
   scheduler.Assign();
-  scheduler.Failed(1, ticket, "EIO");
+  scheduler.Failed(1, ticket, "EIO", {1, 2});
   EXPECT_THAT(StartsFor(scheduler.Assign(), 1), testing::ElementsAre(1));
 }
 
@@ -167,7 +190,7 @@ TEST(SchedulerTest, EverySpanIsDoneOnceWhateverServersDo) {
         if (event < 10) {
           scheduler.Retry(server->first, *ticket);
         } else if (event < 12) {
-          scheduler.Failed(server->first, *ticket, "EIO");
+          scheduler.Failed(server->first, *ticket, "EIO", {});
         } else {
           scheduler.Done(server->first, *ticket);
           ++done[start];

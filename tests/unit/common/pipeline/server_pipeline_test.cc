@@ -78,6 +78,18 @@ TEST(ServerPipelineTest, EveryPositionAndEpochDrawsItsOwn) {
   EXPECT_NE(*first, *pipeline->Draw({375, 500}, 2, 0, 0));
 }
 
+TEST(ServerPipelineTest, WhatOpsMakeOnTheWayIsBoundedAsImagesAre) {
+  v1::Pipeline pipeline;
+  for (int extent : {16384, 16384}) {
+    if (pipeline.ops().empty()) pipeline.add_ops();
+    pipeline.mutable_ops(0)->mutable_resize()->add_size(extent);
+  }
+  pipeline.add_ops()->mutable_center_crop()->add_size(8);
+  const auto drawn = ServerPipeline::Create(pipeline, kFolder)->Draw({8, 8}, 1, 0, 0);
+  EXPECT_EQ(drawn.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(drawn.status().message(), HasSubstr("pipeline.ops[0]: from 8×8 to 16384×16384"));
+}
+
 TEST(ServerPipelineTest, AnOpThatCannotTakeAnImageIsThePipelinesFault) {
   v1::Pipeline crop;
   crop.add_ops()->mutable_random_crop()->add_size(224);

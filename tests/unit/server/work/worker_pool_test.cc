@@ -1,6 +1,7 @@
 #include "server/work/worker_pool.h"
 
-#include <map>
+#include <algorithm>
+#include <thread>
 
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
@@ -93,6 +94,41 @@ TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
   const auto order = collector.Await(1020);
   const size_t last_of_modest = std::find(order.rbegin(), order.rend(), 2).base() - order.begin();
   EXPECT_LT(last_of_modest, 500) << "the modest stream waited for the greedy one";
+}
+
+TEST(WorkerPoolTest, RestEarnsNoCredit) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto worked = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(worked->Want({0, i * 4096, 4096}).ok());
+  collector.Await(200);
+  // It rests. A stream that is new then must not take all turns until it has worked as long.
+  absl::Notification gate;
+  dataset->gate = &gate;
+  auto fresh = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
+  for (uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(fresh->Want({0, i * 4096, 4096}).ok());
+  ASSERT_TRUE(worked->Want({0, 0, 4096}).ok());
+  gate.Notify();
+  const auto order = collector.Await(401);
+  const size_t turn = std::find(order.begin() + 200, order.end(), 1) - order.begin();
+  EXPECT_LT(turn, 300) << "the stream that had worked waited for the new one";
+}
+
+TEST(WorkerPoolTest, ASpanThatNobodyWaitsForIsGivenUp) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  Collector collector;
+  WorkerPool pool(1, kBudget, 1 << 20);
+  auto gone = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  ASSERT_TRUE(gone->Want({0, 0, 4096}).ok());
+  auto other = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
+  ASSERT_TRUE(other->Want({0, 0, 1}).ok());
+  while (pool.slabs().held_bytes() == 0) std::this_thread::yield();  // Until the first is in hand.
+  gone.reset();
+  gate.Notify();
+  EXPECT_EQ(collector.Await(1)[0], 2);
 }
 
 TEST(WorkerPoolTest, ACancelledWantIsNotMade) {
