@@ -50,9 +50,10 @@ std::string DefaultCacheDir() {
   return "";
 }
 
-// What half of the memory holds decoded, at 12 bytes a pixel and worker; between 4 and 64 megapixels.
+// What half of the memory holds decoded, for every worker; between 4 and 64 megapixels.
 uint64_t DefaultMaxPixels(const Settings& settings) {
-  return std::clamp(settings.memory_limit_bytes / 2 / 12 / settings.workers, kLeastPixels, kMostPixels);
+  return std::clamp(settings.memory_limit_bytes / 2 / kWorkerBytesPerPixel / settings.workers, kLeastPixels,
+                    kMostPixels);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
+#include "server/config/settings.h"
 
 namespace stoker {
 namespace {
@@ -13,16 +14,14 @@ namespace {
 // Code, libraries, stacks and gRPC's own buffers of an idle server (measured: 45 MiB).
 constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
 
-// A worker's peak beside its slab: RGB pixels, and a progressive JPEG's coefficients, two bytes for each of up to four
-// components; then what was read and what ops keep between them.
-constexpr uint64_t kScratchBytesPerPixel = 12;
+// What a worker keeps beside its slab and pixels: what was read, tables.
 constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 
 // Room for at least this many streams, or there is no point in starting.
 constexpr uint64_t kLeastStreams = 2;
 
 uint64_t ReservedBytes(const Engine::Options& options) {
-  uint64_t bytes = kBaseBytes + options.workers * (kScratchBytes + kScratchBytesPerPixel * options.max_pixels);
+  uint64_t bytes = kBaseBytes + options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.max_pixels);
   for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
   return bytes;
 }

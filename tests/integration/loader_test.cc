@@ -197,7 +197,7 @@ TEST(LoaderTest, AnErrorLeavesTheStateAtTheLastGoodBatchAndRestoringGoesOn) {
   v1::ServerConfig config = SyntheticConfig(300);
   Cluster cluster(1, config);
   LoaderOptions job = Job(cluster);
-  job.progress_timeout = absl::Milliseconds(300);
+  job.progress_timeout = absl::Seconds(2);
   job.prefetch = 1;
   auto loader = Loader::Create(job);
   std::vector<uint64_t> ids;
