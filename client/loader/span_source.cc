@@ -188,8 +188,9 @@ void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
   {
     absl::MutexLock lock(&mutex_);
     const auto owed = scheduler_.Arrived(link.id, {header.epoch(), header.start(), header.count()});
-    if (!owed.has_value() || !requests_.contains(*owed)) return;  // Taken back while it was on its way.
+    if (!owed.has_value()) return;  // Taken back while it was on its way.
     ticket = *owed;
+    if (!requests_.contains(ticket)) return scheduler_.Done(link.id, ticket);
     destinations = requests_.at(ticket)->destinations;
     owner = requests_.at(ticket)->owner;
     status = CheckShape(link, message);
@@ -313,20 +314,26 @@ void SpanSource::Forget(const std::set<Ticket>& tickets) {
 }
 
 void SpanSource::SendWants() {
-  std::vector<std::pair<std::shared_ptr<SpanStream>, Scheduler::Assignment>> wants;
-  {
-    absl::MutexLock lock(&mutex_);
-    for (const auto& assignment : scheduler_.Assign())
-      wants.emplace_back(links_.at(assignment.server)->stream, assignment);
+  bool refused = true;
+  while (refused) {  // Each refusal closes a server, so this ends.
+    refused = false;
+    std::vector<std::pair<std::shared_ptr<SpanStream>, Scheduler::Assignment>> wants;
+    {
+      absl::MutexLock lock(&mutex_);
+      for (const auto& assignment : scheduler_.Assign())
+        wants.emplace_back(links_.at(assignment.server)->stream, assignment);
+    }
+    for (const auto& [stream, want] : wants) {
+      if (stream->Want(want.span)) continue;
+      // It was half-closed or broke meanwhile, and OnClosed follows, or came already.
+      absl::MutexLock lock(&mutex_);
+      const auto link = links_.find(want.server);
+      if (link == links_.end() || link->second->stream != stream) continue;
+      scheduler_.CloseServer(want.server);
+      scheduler_.Retry(want.server, want.ticket);
+      refused = true;
+    }
   }
-  bool refused = false;
-  for (const auto& [stream, want] : wants) {
-    if (stream->Want(want.span)) continue;
-    absl::MutexLock lock(&mutex_);  // It was half-closed meanwhile, and is asked no more.
-    scheduler_.Retry(want.server, want.ticket);
-    refused = true;
-  }
-  if (refused) SendWants();
 }
 
 std::unique_ptr<SpanSource::Request> SpanSource::TakeRequest(Ticket ticket) {
