@@ -24,7 +24,9 @@ constexpr char kExamples[] = R"(Examples:
   stoker describe --servers cpu1:7077 --dataset imagenet --pipeline train.yaml
       Check a pipeline against a dataset, and see what a training loop would get.
   stoker describe --servers cpu1:7077
-      The same for the only dataset and the default pipeline, which it prints as YAML to begin from.)";
+      The same for the only dataset and the default pipeline, which it prints as YAML to begin from.
+  stoker describe --servers cpu1:7077 --pipeline train.yaml --explain
+      See in how many passes the server's ops are done, what is merged and what is left out.)";
 
 std::string ShapeOf(const v1::Field& field) {
   return field.shape().empty() ? "scalar" : absl::StrJoin(field.shape(), "×");
@@ -71,15 +73,18 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
   absl::StrAppendFormat(&text, "%-13s%s, %d spans at once\n", "server", Printable(response.build()),
                         response.parallelism());
   absl::StrAppend(&text, "pipeline\n", Indented(ToYaml(response.pipeline())));
+  if (!response.plan().empty()) absl::StrAppend(&text, "plan\n");
+  for (const std::string& line : response.plan()) absl::StrAppend(&text, "  ", Printable(line), "\n");
   return text;
 }
 
-absl::StatusOr<int> RunDescribe(const SourceFlags& flags) {
+absl::StatusOr<int> RunDescribe(const SourceFlags& flags, bool explain) {
   STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource(flags));
   v1::DescribeRequest request;
   request.set_dataset(source.dataset);
   if (source.pipeline.has_value()) *request.mutable_pipeline() = *source.pipeline;
   if (!source.pipeline_name.empty()) request.set_pipeline_name(source.pipeline_name);
+  request.set_explain(explain);
   STOKER_ASSIGN_OR_RETURN(const v1::DescribeResponse response, source.client->Describe(request));
   STOKER_ASSIGN_OR_RETURN(const std::string text, Describe(source.dataset, response));
   std::fputs(text.c_str(), stdout);
@@ -93,7 +98,9 @@ void AddDescribe(CLI::App& app, Command& chosen) {
   const auto flags = std::make_shared<SourceFlags>();
   AddSourceFlags(*command, *flags);
   command->footer(kExamples);
-  command->callback([flags, &chosen] { chosen = [flags] { return RunDescribe(*flags); }; });
+  const auto explain = std::make_shared<bool>(false);
+  command->add_flag("--explain", *explain, "Say how the server makes a sample's images, step by step");
+  command->callback([flags, explain, &chosen] { chosen = [flags, explain] { return RunDescribe(*flags, *explain); }; });
 }
 
 }  // namespace stoker

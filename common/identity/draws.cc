@@ -19,18 +19,31 @@ constexpr uint64_t kDrawDomain = 0x647261777300;
 Draws::Draws(const DrawKey& key)
     : key_(MixAll({kDrawDomain, key.seed, key.epoch, key.op, key.view})), position_(key.position) {}
 
+std::array<uint32_t, 4> Draws::NextBlock() {
+  const uint64_t block = next_block_++;
+  const r123::Philox4x32::ctr_type counter = {{static_cast<uint32_t>(position_), static_cast<uint32_t>(position_ >> 32),
+                                               static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32)}};
+  const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)}};
+  const auto random = r123::Philox4x32()(counter, key);
+  return {random[0], random[1], random[2], random[3]};
+}
+
 uint32_t Draws::Bits() {
   if (used_ == 4) {
-    const uint64_t block = next_block_++;
-    const r123::Philox4x32::ctr_type counter = {{static_cast<uint32_t>(position_),
-                                                 static_cast<uint32_t>(position_ >> 32), static_cast<uint32_t>(block),
-                                                 static_cast<uint32_t>(block >> 32)}};
-    const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)}};
-    const auto random = r123::Philox4x32()(counter, key);
-    for (int i = 0; i < 4; ++i) block_[i] = random[i];
+    block_ = NextBlock();
     used_ = 0;
   }
   return block_[used_++];
+}
+
+void Draws::Fill(std::span<uint32_t> words) {
+  size_t i = 0;
+  while (i < words.size() && used_ < 4) words[i++] = Bits();
+  for (; i + 4 <= words.size(); i += 4) {
+    const std::array<uint32_t, 4> block = NextBlock();
+    std::copy(block.begin(), block.end(), words.begin() + i);
+  }
+  while (i < words.size()) words[i++] = Bits();
 }
 
 double Draws::Uniform(double low, double high) {

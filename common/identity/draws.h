@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+
+#include "common/identity/mix.h"
 
 namespace stoker {
 
@@ -11,9 +14,13 @@ struct DrawKey {
   uint64_t seed = 0;
   uint64_t epoch = 0;
   uint64_t position = 0;
-  uint64_t op = 0;    // The op's index in the pipeline as declared.
-  uint64_t view = 0;  // 0 until a pipeline has views.
+  uint64_t op = 0;    // The op's path in the pipeline as declared: its index, see also NestedOp.
+  uint64_t view = 0;  // Counted through all view groups; 0 where there are none.
+  friend bool operator==(const DrawKey&, const DrawKey&) = default;
 };
+
+// The path of the op that stands at `index` inside of the op at `path`.
+inline uint64_t NestedOp(uint64_t path, uint64_t index) { return MixAll({path, index}); }
 
 // The random numbers that belong to a key: always the same ones, on every machine and for either placement,
 // whatever else was drawn before.
@@ -27,6 +34,9 @@ class Draws {
 
   // 32 uniform bits.
   uint32_t Bits();
+
+  // What as many calls of Bits() give, for less.
+  void Fill(std::span<uint32_t> words);
 
   // Uniform in [low, high], of 2^53 steps. Requires low ≤ high.
   double Uniform(double low, double high);
@@ -42,6 +52,8 @@ class Draws {
     const uint64_t high = Bits();  // First: operands of | may be evaluated in any order.
     return high << 32 | Bits();
   }
+
+  std::array<uint32_t, 4> NextBlock();
 
   const uint64_t key_;
   const uint64_t position_;

@@ -12,6 +12,32 @@ namespace {
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
+// Taylor's series for |x| ≤ π / 4, where their next terms are below 1e-18.
+double SinSeries(double x) {
+  double sum = 1;
+  for (int n = 17; n >= 3; n -= 2) sum = 1 - x * x * sum / (n * (n - 1));
+  return x * sum;
+}
+
+double CosSeries(double x) {
+  double sum = 1;
+  for (int n = 18; n >= 2; n -= 2) sum = 1 - x * x * sum / (n * (n - 1));
+  return sum;
+}
+
+// The sine of `degrees` and `quarters` right angles more.
+double SinOfQuarters(double degrees, int quarters) {
+  const double turn = std::fmod(degrees, 360);  // Exact, as the next two are.
+  const double nearest = std::floor(turn / 90 + 0.5);
+  const double radians = (turn - nearest * 90) * (std::numbers::pi / 180);
+  switch ((static_cast<int>(nearest) + quarters) & 3) {
+    case 0: return SinSeries(radians);
+    case 1: return CosSeries(radians);
+    case 2: return -SinSeries(radians);
+    default: return -CosSeries(radians);
+  }
+}
+
 }  // namespace
 
 double DeterministicExp(double x) {
@@ -36,6 +62,16 @@ double DeterministicLog(double x) {
   double sum = 0;
   for (int n = 23; n >= 3; n -= 2) sum = s2 * (1.0 / n + sum);
   return exponent * kLn2High + (exponent * kLn2Low + 2 * s * sum + 2 * s);
+}
+
+double DeterministicSinDegrees(double degrees) {
+  STOKER_CHECK(std::isfinite(degrees));
+  return SinOfQuarters(degrees, 0);
+}
+
+double DeterministicCosDegrees(double degrees) {
+  STOKER_CHECK(std::isfinite(degrees));
+  return SinOfQuarters(degrees, 1);
 }
 
 }  // namespace stoker

@@ -81,8 +81,8 @@ DevicePipeline::Flips DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64
   for (int i = first_op_; i < pipeline_.ops_size(); ++i) {
     const v1::Op& op = pipeline_.ops(i);
     if (!op.has_random_horizontal_flip() && !op.has_random_vertical_flip()) continue;
-    const Draws draws({.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(i)});
-    DrawOp(op, draws, size, parameters).IgnoreError();  // Flips fit every image.
+    const DrawKey key = {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(i)};
+    DrawOp(op, key, size, parameters).IgnoreError();  // Flips fit every image.
   }
   for (const OpParameters& flip : parameters) {
     const bool horizontal = std::get<FlipParameters>(flip).axis == FlipParameters::Axis::kHorizontal;

@@ -29,13 +29,20 @@ v1::Op WithDefaults(const v1::Op& op);
 // OK, or InvalidArgument that begins with the argument's name: "RandomCrop.size: …".
 absl::Status ValidateOp(const v1::Op& op);
 
+// The probability that the op happens at all, its default filled in; none where the op has no such argument.
+std::optional<double> Probability(const v1::Op& op);
+
+// Whether the op, which is valid, draws the same parameters whatever the key: it does to an image what it does to it
+// always. A probability of 0 or 1 draws nothing.
+bool DrawsNothing(const v1::Op& op);
+
 // The size of the op's image, given its input's; none where it differs from sample to sample.
 std::optional<ImageSize> OutputSize(const v1::Op& op, std::optional<ImageSize> input);
 
-// Draws the op's parameters for an image of `size`, which becomes the output's, and appends them to
-// `parameters`. Requires a valid shape or flip op. FailedPrecondition where the op cannot take an image of this
-// size: the pipeline's fault, not the sample's.
-absl::Status DrawOp(const v1::Op& op, Draws draws, ImageSize& size, std::vector<OpParameters>& parameters);
+// Draws the op's parameters by `key` for an image of `size`, which becomes the output's, and appends them to
+// `parameters`. Requires a valid op that can run on the server. FailedPrecondition where the op cannot take an image
+// of this size: the pipeline's fault, not the sample's.
+absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters);
 
 }  // namespace stoker
 

@@ -6,22 +6,36 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/pipeline/ops.h"
+#include "common/status_macros.h"
 
 namespace stoker {
 namespace {
 
 constexpr int kMaxOps = 64;
 constexpr int kMaxFields = 64;
+constexpr int kMaxViewGroups = 16;
+constexpr uint32_t kMaxViews = 64;  // of a group
+
+using Ops = google::protobuf::RepeatedPtrField<v1::Op>;
+
+void FillDefaults(Ops& ops) {
+  for (v1::Op& op : ops) op = stoker::WithDefaults(op);
+}
 
 v1::Pipeline WithDefaults(const v1::Pipeline& pipeline) {
   v1::Pipeline full = pipeline;
-  for (auto& op : *full.mutable_ops()) op = stoker::WithDefaults(op);
+  FillDefaults(*full.mutable_ops());
+  for (v1::Views& views : *full.mutable_views()) {
+    if (!views.has_count()) views.set_count(1);
+    FillDefaults(*views.mutable_ops());
+  }
   auto& limits = *full.mutable_limits();
   if (!limits.has_max_pixels()) limits.set_max_pixels(kDefaultMaxPixels);
   if (!limits.has_max_scans()) limits.set_max_scans(kDefaultMaxScans);
   if (full.decode_warnings() == v1::DECODE_WARNINGS_UNSPECIFIED)
     full.set_decode_warnings(v1::DECODE_WARNINGS_FAIL_TRUNCATED);
   if (full.bad_samples() == v1::BAD_SAMPLES_UNSPECIFIED) full.set_bad_samples(v1::BAD_SAMPLES_FAIL);
+  if (full.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED) full.set_jpeg_scaling(v1::JPEG_SCALING_K2);
   full.DiscardUnknownFields();
   return full;
 }
@@ -41,6 +55,8 @@ absl::Status ValidateLimits(const v1::Pipeline& pipeline) {
         absl::StrCat("pipeline.decode_warnings: unknown value ", pipeline.decode_warnings()));
   if (!v1::BadSamples_IsValid(pipeline.bad_samples()))
     return absl::InvalidArgumentError(absl::StrCat("pipeline.bad_samples: unknown value ", pipeline.bad_samples()));
+  if (!v1::JpegScaling_IsValid(pipeline.jpeg_scaling()))
+    return absl::InvalidArgumentError(absl::StrCat("pipeline.jpeg_scaling: unknown value ", pipeline.jpeg_scaling()));
   return absl::OkStatus();
 }
 
@@ -58,6 +74,51 @@ absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
   return absl::OkStatus();
 }
 
+// Errors begin with `path`: "pipeline.ops".
+absl::Status ValidateOps(const Ops& ops, const std::string& path) {
+  if (ops.size() > kMaxOps)
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", ops.size(), " ops, at most ", kMaxOps));
+  bool after_device = false;
+  for (int i = 0; i < ops.size(); ++i) {
+    absl::Status status = ValidateOp(ops[i]);
+    if (status.ok()) status = ValidatePlacement(ops[i], after_device);
+    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, "[", i, "]: ", status.message()));
+    after_device = after_device || PlacementOf(ops[i]) == v1::PLACEMENT_DEVICE;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateViewGroup(const v1::Views& views, const std::string& path) {
+  if (views.name().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ".name: must be given"));
+  if (views.has_count() && (views.count() < 1 || views.count() > kMaxViews))
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ".count: ", views.count(), " is not between 1 and ", kMaxViews));
+  STOKER_RETURN_IF_ERROR(ValidateOps(views.ops(), absl::StrCat(path, ".ops")));
+  for (int i = 0; i < views.ops_size(); ++i)
+    if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE)
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ".ops[", i, "]: ", OpName(views.ops(i)), ".placement: ops of views run on the server"));
+  return absl::OkStatus();
+}
+
+absl::Status ValidateViews(const v1::Pipeline& pipeline) {
+  if (pipeline.views().empty()) return absl::OkStatus();
+  if (!pipeline.ops().empty())
+    return absl::InvalidArgumentError(
+        "pipeline.ops: must be empty where pipeline.views are given; move the ops into the views that need them");
+  if (pipeline.views_size() > kMaxViewGroups)
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline.views: ", pipeline.views_size(), " groups, at most ", kMaxViewGroups));
+  for (int i = 0; i < pipeline.views_size(); ++i) {
+    const std::string path = absl::StrCat("pipeline.views[", i, "]");
+    STOKER_RETURN_IF_ERROR(ValidateViewGroup(pipeline.views(i), path));
+    for (int earlier = 0; earlier < i; ++earlier)
+      if (pipeline.views(earlier).name() == pipeline.views(i).name())
+        return absl::InvalidArgumentError(absl::StrCat(path, ".name: '", pipeline.views(i).name(), "' stands twice"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 v1::Pipeline DefaultPipeline() {
@@ -68,19 +129,11 @@ v1::Pipeline DefaultPipeline() {
 }
 
 absl::Status ValidatePipeline(const v1::Pipeline& pipeline) {
-  if (pipeline.ops_size() > kMaxOps)
-    return absl::InvalidArgumentError(absl::StrCat("pipeline.ops: ", pipeline.ops_size(), " ops, at most ", kMaxOps));
   if (pipeline.fields_size() > kMaxFields)
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline.fields: ", pipeline.fields_size(), " fields, at most ", kMaxFields));
-  bool after_device = false;
-  for (int i = 0; i < pipeline.ops_size(); ++i) {
-    const v1::Op& op = pipeline.ops(i);
-    absl::Status status = ValidateOp(op);
-    if (status.ok()) status = ValidatePlacement(op, after_device);
-    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
-    after_device = after_device || PlacementOf(op) == v1::PLACEMENT_DEVICE;
-  }
+  STOKER_RETURN_IF_ERROR(ValidateOps(pipeline.ops(), "pipeline.ops"));
+  STOKER_RETURN_IF_ERROR(ValidateViews(pipeline));
   return ValidateLimits(pipeline);
 }
 

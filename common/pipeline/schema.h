@@ -21,6 +21,9 @@ struct SourceField {
   Kind kind = Kind::kDense;
   v1::Dtype dtype = v1::DTYPE_UINT8;
   std::vector<int64_t> shape;  // Of one sample; empty for a scalar. Images are height, width, channels.
+
+  // The server ops that an image has been through already, by `stokerd prepare`. A pipeline must begin with them.
+  std::vector<v1::Op> prepared;
 };
 using SourceSchema = std::vector<SourceField>;
 

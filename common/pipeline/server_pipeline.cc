@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -39,23 +41,38 @@ absl::StatusOr<std::vector<int>> Sources(const v1::Pipeline& pipeline, const Sou
   return sources;
 }
 
-absl::StatusOr<ImageSize> ImageOutput(const v1::Pipeline& pipeline, int ops, const SourceField& source) {
-  std::optional<ImageSize> size;
-  if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
-  for (int i = 0; i < ops; ++i) size = OutputSize(pipeline.ops(i), size);
-  if (!size.has_value())
-    return absl::InvalidArgumentError(
-        absl::StrCat("pipeline.ops: field '", source.name,
-                     "' would differ in size from sample to sample; end with a crop, or Resize to height and width"));
-  return *size;
+// "pipeline.ops", "pipeline.views[1].ops".
+std::string PathOf(const ServerPipeline::Output& output) {
+  return output.views < 0 ? "pipeline.ops" : absl::StrCat("pipeline.views[", output.views, "].ops");
 }
 
-// An op's output, and what a resize keeps between its two passes, are bounded as the input is.
-absl::Status CheckPixels(const ImageSize& before, const ImageSize& after, uint64_t max_pixels) {
-  const auto height = static_cast<uint64_t>(std::max(before.height, after.height));
-  if (height * static_cast<uint64_t>(after.width) <= max_pixels) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("from ", before.width, "×", before.height, " to ", after.width, "×",
-                                                    after.height, " takes more than limits.max_pixels, ", max_pixels));
+// What an op means, wherever it runs.
+std::string Meaning(const v1::Op& op) {
+  v1::Op full = WithDefaults(op);
+  full.clear_placement();
+  full.DiscardUnknownFields();
+  return full.SerializeAsString();
+}
+
+std::string Names(const std::vector<v1::Op>& ops) {
+  return absl::StrJoin(ops, ", ", [](std::string* out, const v1::Op& op) { absl::StrAppend(out, OpName(op)); });
+}
+
+// What `op` makes of an image of `size`, which becomes the output's, and what a resize keeps between its two passes
+// are bounded as the input is.
+absl::Status CheckPixels(const OpParameters& op, ImageSize& size, uint64_t max_pixels) {
+  const ImageSize before = size;
+  auto height = static_cast<uint64_t>(before.height);
+  if (const auto* crop = std::get_if<CropParameters>(&op)) {
+    size = crop->size;
+    height = static_cast<uint64_t>(size.height);
+  } else if (const auto* resize = std::get_if<ResizeParameters>(&op)) {
+    size = resize->size;
+    height = std::max(height, static_cast<uint64_t>(size.height));
+  }
+  if (height * static_cast<uint64_t>(size.width) <= max_pixels) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("from ", before.width, "×", before.height, " to ", size.width, "×",
+                                                    size.height, " takes more than limits.max_pixels, ", max_pixels));
 }
 
 uint32_t SpanSamples(uint64_t sample_bytes) {
@@ -74,32 +91,95 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   ServerPipeline server;
   server.pipeline_ = pipeline;
   server.ops_ = ServerOps(pipeline);
-  bool has_image = false;
-  for (int index : sources) {
-    const SourceField& source = schema[index];
-    Output output{.source = index, .image = IsImage(source)};
-    output.field.set_name(source.name);
-    output.field.set_dtype(output.image ? v1::DTYPE_UINT8 : source.dtype);
-    if (output.image) {
-      STOKER_ASSIGN_OR_RETURN(const ImageSize size, ImageOutput(pipeline, server.ops_, source));
-      for (int64_t extent : {size.height, size.width, int64_t{3}}) output.field.add_shape(extent);
-    } else {
-      output.field.mutable_shape()->Add(source.shape.begin(), source.shape.end());
-    }
-    STOKER_ASSIGN_OR_RETURN(output.bytes, ByteSize(output.field));
-    server.sample_bytes_ += output.bytes;
-    has_image = has_image || output.image;
-    server.outputs_.push_back(std::move(output));
-  }
-  if (server.ops_ > 0 && !has_image)
-    return absl::InvalidArgumentError(
-        absl::StrCat("pipeline.ops[0]: ", OpName(pipeline.ops(0)),
-                     " needs an image, and no field that is sent is one; give a pipeline without ops (ops: [])"));
-  if (server.sample_bytes_ > kMaxSampleBytes)
-    return absl::InvalidArgumentError(
-        absl::StrCat("pipeline: a sample has ", server.sample_bytes_, " bytes of output, more than ", kMaxSampleBytes));
+  for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
+  STOKER_RETURN_IF_ERROR(server.CheckOutputs());
   server.span_samples_ = SpanSamples(server.sample_bytes_);
   return server;
+}
+
+absl::Status ServerPipeline::AddOutputsOf(int index, const SourceField& source) {
+  Output output{.source = index, .image = IsImage(source)};
+  output.field.set_name(source.name);
+  if (output.image && pipeline_.views().empty()) return AddImage(source, std::move(output));
+  if (output.image) return AddViews(source, output);
+  output.field.set_dtype(source.dtype);
+  output.field.mutable_shape()->Add(source.shape.begin(), source.shape.end());
+  return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::AddViews(const SourceField& source, Output output) {
+  for (const Output& other : outputs_)
+    if (other.image)
+      return absl::InvalidArgumentError(absl::StrCat("pipeline.views: which image they are of is not clear, '",
+                                                     source.name, "' is another one; name one in pipeline.fields"));
+  for (output.views = 0; output.views < pipeline_.views_size(); ++output.views) {
+    const v1::Views& views = pipeline_.views(output.views);
+    output.field.set_name(views.name());
+    output.view_count = views.has_count() ? views.count() : 1;
+    STOKER_RETURN_IF_ERROR(AddImage(source, output));
+    output.first_view += output.view_count;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) {
+  STOKER_RETURN_IF_ERROR(CheckPrepared(source, output));
+  output.first_op = static_cast<int>(source.prepared.size());
+  std::optional<ImageSize> size;
+  if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
+  for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
+  if (!size.has_value())
+    return absl::InvalidArgumentError(
+        absl::StrCat(PathOf(output), ": field '", output.field.name(),
+                     "' would differ in size from sample to sample; end with a crop, or Resize to height and width"));
+  output.field.set_dtype(v1::DTYPE_UINT8);
+  if (output.views >= 0) output.field.add_shape(output.view_count);
+  for (int64_t extent : {size->height, size->width, int64_t{3}}) output.field.add_shape(extent);
+  return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::Add(Output output) {
+  STOKER_ASSIGN_OR_RETURN(output.bytes, ByteSize(output.field));
+  sample_bytes_ += output.bytes;
+  outputs_.push_back(std::move(output));
+  return absl::OkStatus();
+}
+
+absl::Status ServerPipeline::CheckPrepared(const SourceField& source, const Output& output) const {
+  const std::span<const v1::Op* const> ops = OpsOf(output);
+  for (size_t i = 0; i < source.prepared.size(); ++i) {
+    if (i < ops.size() && Meaning(*ops[i]) == Meaning(source.prepared[i])) continue;
+    const std::string found = i < ops.size() ? absl::StrCat("another ", OpName(*ops[i])) : "nothing";
+    return absl::InvalidArgumentError(absl::StrCat(
+        PathOf(output), ": the dataset was prepared with ", Names(source.prepared),
+        "; begin with these, with the arguments that it was prepared with, or take the dataset that it "
+        "was prepared from (",
+        PathOf(output), "[", i, "] must be ", source.prepared[i].ShortDebugString(), ", found ", found, ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerPipeline::CheckOutputs() const {
+  const bool has_image = std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
+  if (!has_image && (ops_ > 0 || !pipeline_.views().empty()))
+    return absl::InvalidArgumentError(absl::StrCat(
+        ops_ > 0 ? absl::StrCat("pipeline.ops[0]: ", OpName(pipeline_.ops(0)), " needs")
+                 : std::string("pipeline.views: need"),
+        " an image, and no field that is sent is one; give a pipeline without ", ops_ > 0 ? "ops (ops: [])" : "views"));
+  for (const Output& output : outputs_)
+    for (const Output& other : outputs_)
+      if (output.views >= 0 && !other.image && output.field.name() == other.field.name())
+        return absl::InvalidArgumentError(absl::StrCat("pipeline.views[", output.views, "].name: '",
+                                                       output.field.name(), "' is another field that is sent"));
+  if (sample_bytes_ > kMaxSampleBytes)
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline: a sample has ", sample_bytes_, " bytes of output, more than ", kMaxSampleBytes));
+  return absl::OkStatus();
+}
+
+std::span<const v1::Op* const> ServerPipeline::OpsOf(const Output& output) const {
+  const auto& ops = output.views < 0 ? pipeline_.ops() : pipeline_.views(output.views).ops();
+  return {ops.data(), static_cast<size_t>(output.views < 0 ? ops_ : ops.size())};
 }
 
 uint64_t ServerPipeline::max_pixels() const {
@@ -115,15 +195,24 @@ v1::DecodeWarnings ServerPipeline::decode_warnings() const {
                                                                         : pipeline_.decode_warnings();
 }
 
-absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(ImageSize size, uint64_t seed, uint64_t epoch,
-                                                               uint64_t position) const {
+v1::JpegScaling ServerPipeline::jpeg_scaling() const {
+  return pipeline_.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED ? v1::JPEG_SCALING_K2 : pipeline_.jpeg_scaling();
+}
+
+absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& output, uint32_t view, ImageSize size,
+                                                               uint64_t seed, uint64_t epoch, uint64_t position) const {
   std::vector<OpParameters> parameters;
-  for (int i = 0; i < ops_; ++i) {
-    const Draws draws({.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(i)});
-    const ImageSize before = size;
-    absl::Status status = DrawOp(pipeline_.ops(i), draws, size, parameters);
-    if (status.ok()) status = CheckPixels(before, size, max_pixels());
-    if (!status.ok()) return absl::FailedPreconditionError(absl::StrCat("pipeline.ops[", i, "]: ", status.message()));
+  const std::span<const v1::Op* const> ops = OpsOf(output);
+  for (size_t i = output.first_op; i < ops.size(); ++i) {
+    const DrawKey key = {
+        .seed = seed, .epoch = epoch, .position = position, .op = i, .view = uint64_t{output.first_view} + view};
+    ImageSize made = size;
+    const size_t first = parameters.size();
+    absl::Status status = DrawOp(*ops[i], key, size, parameters);
+    for (size_t p = first; p < parameters.size() && status.ok(); ++p)
+      status = CheckPixels(parameters[p], made, max_pixels());
+    if (!status.ok())
+      return absl::FailedPreconditionError(absl::StrCat(PathOf(output), "[", i, "]: ", status.message()));
   }
   return parameters;
 }

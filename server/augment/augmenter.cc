@@ -1,123 +1,115 @@
 #include "server/augment/augmenter.h"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
+#include <cmath>
 #include <utility>
 #include <variant>
 
 #include "common/check.h"
+#include "server/augment/color.h"
+#include "server/augment/cover.h"
 #include "server/augment/scratch.h"
+#include "server/augment/warp.h"
 
 namespace stoker {
 namespace {
 
 constexpr int64_t kChannels = 3;
 
-// The pixels at hand of an image, and where they lie in it.
-struct Part {
-  ImageView view;
-  Region region;
-};
-
-Part PackedImage(const uint8_t* pixels, ImageSize size) {
-  return {{pixels, size, static_cast<ptrdiff_t>(size.width * kChannels)}, WholeOf(size)};
-}
-
 int64_t Bytes(ImageSize size) { return size.height * size.width * kChannels; }
 
-Region RegionOf(const CropParameters& crop) { return {crop.top, crop.left, crop.size}; }
-
-ImageSize SizeAfter(const CropParameters& crop, ImageSize) { return crop.size; }
-ImageSize SizeAfter(const ResizeParameters& resize, ImageSize) { return resize.size; }
-ImageSize SizeAfter(const FlipParameters&, ImageSize size) { return size; }
-
-void Fill(const std::array<uint8_t, 3>& color, int64_t pixels, uint8_t* out) {
-  for (int64_t x = 0; x < pixels; ++x) std::copy(color.begin(), color.end(), out + x * kChannels);
+SourceImage Packed(const uint8_t* pixels, const Region& region) {
+  return {{pixels, region.size, static_cast<ptrdiff_t>(region.size.width * kChannels)}, region};
 }
 
-// Pixels inside of the image that are not at hand are filled too; no later op looks at them.
-void Crop(const Part& in, const CropParameters& crop, uint8_t* out) {
-  const Region copied = in.region.Intersection(RegionOf(crop));
-  for (int64_t y = crop.top; y < crop.top + crop.size.height; ++y, out += crop.size.width * kChannels) {
-    if (copied.empty() || y < copied.top || y >= copied.bottom()) {
-      Fill(crop.fill, crop.size.width, out);
-      continue;
-    }
-    const int64_t before = copied.left - crop.left, after = crop.left + crop.size.width - copied.right();
-    Fill(crop.fill, before, out);
-    std::memcpy(out + before * kChannels, in.view.Row(y - in.region.top) + (copied.left - in.region.left) * kChannels,
-                copied.size.width * kChannels);
-    Fill(crop.fill, after, out + (before + copied.size.width) * kChannels);
-  }
+// `inner` of what `image` has.
+SourceImage Narrowed(const SourceImage& image, const Region& inner) {
+  STOKER_CHECK(image.view.size == image.region.size && image.region.Contains(inner));
+  ImageView view = image.view;
+  view.pixels = view.At(inner.top - image.region.top, inner.left - image.region.left);
+  view.size = inner.size;
+  return {view, inner, image.eighths};
 }
 
-void MirrorRow(const uint8_t* in, int64_t width, uint8_t* out) {
-  for (int64_t x = 0; x < width; ++x)
-    for (int64_t channel = 0; channel < kChannels; ++channel)
-      out[x * kChannels + channel] = in[(width - 1 - x) * kChannels + channel];
+// What is cropped from the image, in its pixels at a reduced size.
+Box BoxOf(const CropParameters& crop, int eighths) {
+  const auto reduced = [&](int64_t at_full_size) { return static_cast<double>(at_full_size * eighths) / 8; };
+  return {reduced(crop.top), reduced(crop.left), reduced(crop.size.height), reduced(crop.size.width)};
 }
 
-void Flip(const ImageView& in, FlipParameters::Axis axis, uint8_t* out) {
-  const auto [height, width] = in.size;
-  for (int64_t y = 0; y < height; ++y, out += width * kChannels) {
-    if (axis == FlipParameters::Axis::kHorizontal) {
-      MirrorRow(in.Row(y), width, out);
-    } else {
-      std::memcpy(out, in.Row(height - 1 - y), width * kChannels);
-    }
-  }
+Region RoundedOutward(const Box& box) {
+  const auto top = static_cast<int64_t>(box.top), left = static_cast<int64_t>(box.left);
+  const auto bottom = static_cast<int64_t>(std::ceil(box.top + box.height));
+  const auto right = static_cast<int64_t>(std::ceil(box.left + box.width));
+  return {top, left, {bottom - top, right - left}};
 }
 
-// Makes `in` what `op` leaves of it if that takes no new pixels.
-bool Narrow(const OpParameters& op, Part& in) {
-  const auto* crop = std::get_if<CropParameters>(&op);
-  if (crop == nullptr || !in.region.Contains(RegionOf(*crop))) return false;
-  const uint8_t* pixels = in.view.Row(crop->top - in.region.top) + (crop->left - in.region.left) * kChannels;
-  in = {{pixels, crop->size, in.view.stride}, WholeOf(crop->size)};
-  return true;
+// Only crops, within the image: no pixel need move.
+bool OnlyNarrows(const PlannedStep& planned) {
+  const auto* geometry = std::get_if<Geometry>(&planned.step.action);
+  return geometry != nullptr && !geometry->resize.has_value() && !geometry->flip_horizontal &&
+         !geometry->flip_vertical &&
+         WholeOf(planned.step.in).Contains({geometry->crop.top, geometry->crop.left, geometry->crop.size});
 }
-
-struct Run {
-  const Part& in;
-  Resizer& resizer;
-  uint8_t* out;
-
-  void operator()(const CropParameters& crop) const { Crop(in, crop, out); }
-  void operator()(const ResizeParameters& resize) const { resizer.Resize(in.view, resize, out); }
-  void operator()(const FlipParameters& flip) const { Flip(in.view, flip.axis, out); }
-};
 
 }  // namespace
 
-Region Augmenter::Needed(ImageSize size, std::span<const OpParameters> ops) {
-  Region needed = WholeOf(size);
-  int64_t top = 0, left = 0;  // Of what the crops so far leave, in the image.
-  for (const OpParameters& op : ops) {
-    const auto* crop = std::get_if<CropParameters>(&op);
-    if (crop == nullptr) break;
-    top += crop->top;
-    left += crop->left;
-    needed = needed.Intersection({top, left, crop->size});
-  }
-  return needed.empty() ? Region{0, 0, {1, 1}} : needed;
-}
+// Carries out one step from `in` to `out`, or where it is in place, on `out`.
+struct Augmenter::Run {
+  Augmenter& augmenter;
+  const PlannedStep& planned;
+  const SourceImage& in;
+  uint8_t* out;
 
-void Augmenter::Apply(const ImageView& part, const Region& region, ImageSize whole, std::span<const OpParameters> ops,
-                      std::span<uint8_t> out) {
-  STOKER_CHECK(part.size == region.size && region.Contains(Needed(whole, ops)));
-  if (ops.empty()) return Apply(part, region, whole, std::array<OpParameters, 1>{CropParameters{.size = whole}}, out);
-  Part image = {part, region};
-  for (const OpParameters& op : ops) {
-    const bool last = &op == &ops.back();
-    if (!last && Narrow(op, image)) continue;
-    const ImageSize size =
-        std::visit([&](const auto& parameters) { return SizeAfter(parameters, image.region.size); }, op);
-    if (last) STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(size));
-    uint8_t* target = last ? out.data() : Reserve(Bytes(size), back_);
-    std::visit(Run{image, resizer_, target}, op);
-    image = PackedImage(target, size);
-    if (!last) std::swap(front_, back_);
+  void operator()(const Geometry& geometry) const {
+    if (geometry.resize.has_value()) return Resize(geometry);
+    const SourceImage part = Narrowed(in, planned.needed);
+    augmenter.taker_.Take(geometry, part.view, part.region, planned.step.in, planned.made, out);
+  }
+
+  void Resize(const Geometry& geometry) const {
+    Box box = BoxOf(geometry.crop, in.eighths);
+    const SourceImage part = Narrowed(in, RoundedOutward(box));
+    box.top -= static_cast<double>(part.region.top);  // So that the arithmetic is one for every part.
+    box.left -= static_cast<double>(part.region.left);
+    augmenter.resizer_.Resize({part.view, box, geometry.resize->size, geometry.resize->interpolation,
+                               geometry.resize->antialias, geometry.flip_horizontal, geometry.flip_vertical},
+                              out);
+  }
+
+  void operator()(const BlurParameters& blur) const {
+    augmenter.smoother_.Blur(blur, in.view, in.region, planned.step.in, planned.made, out);
+  }
+  void operator()(const SharpnessParameters& sharpness) const {
+    augmenter.smoother_.Sharpen(sharpness, in.view, in.region, planned.step.in, planned.made, out);
+  }
+  void operator()(const WarpParameters& warp) const { Warp(warp, Narrowed(in, planned.needed).view, out); }
+
+  void operator()(const Coloring& coloring) const { ApplyColors(coloring.ops, planned.made.size, out); }
+  void operator()(const EraseParameters& erase) const { Erase(erase, planned.made.size, out); }
+  void operator()(const MaskParameters& mask) const { Mask(mask, planned.made.size, out); }
+};
+
+void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out) {
+  const std::vector<PlannedStep>& steps = plan.steps();
+  STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(plan.result()));
+  STOKER_CHECK(image.eighths == 8 || image.eighths == plan.target().eighths);
+  size_t last = steps.size() - 1;  // That is not in place, and makes the result for the others to change.
+  while (steps[last].step.in_place()) --last;
+  SourceImage current = image;
+  uint8_t* made = nullptr;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const PlannedStep& planned = steps[i];
+    if (!planned.step.in_place()) {
+      if (i < last && !steps[i + 1].step.in_place() && OnlyNarrows(planned)) {
+        current = Narrowed(current, planned.needed);
+        current.region = planned.made;
+        continue;
+      }
+      made = i == last ? out.data() : Reserve(Bytes(planned.made.size), back_);
+    }
+    std::visit(Run{*this, planned, current, made}, planned.step.action);
+    current = Packed(made, planned.made);
+    if (!planned.step.in_place()) std::swap(front_, back_);
   }
 }
 

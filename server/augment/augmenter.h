@@ -5,29 +5,39 @@
 #include <span>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "server/augment/image_plan.h"
 #include "server/augment/resize.h"
+#include "server/augment/smooth.h"
+#include "server/augment/take.h"
 #include "server/decode/image.h"
 
 namespace stoker {
 
-// Applies drawn ops to one image, the last one straight into its place in the span.
+// The part at `region` of an image, at `eighths` of its size; the region is in pixels of that size.
+struct SourceImage {
+  ImageView view;
+  Region region;
+  int eighths = 8;
+};
+
+inline SourceImage SourceOf(const DecodedImage& image) { return {image.view(), image.region, image.eighths}; }
+
+// Carries out plans, the last step straight in the result's place in the span.
 //
 // One thread at a time; keeps scratch from image to image. Integer arithmetic on pixels: the same bytes on
 // every CPU. Cannot fail: sizes were settled when the parameters were drawn.
 class Augmenter {
  public:
-  // The rectangle of an image of `size` that `ops` depend on, never empty: all a decoder needs to make.
-  static Region Needed(ImageSize size, std::span<const OpParameters> ops);
-
-  // Applies `ops` to the image of which `part`, at `region` of the whole, was decoded, and writes H×W×3 packed
-  // uint8 to `out`, which has just that size. Requires that `region` covers Needed(size of the whole, ops).
-  // Pixels of `part` beyond that change nothing.
-  void Apply(const ImageView& part, const Region& region, ImageSize whole, std::span<const OpParameters> ops,
-             std::span<uint8_t> out);
+  // Writes H×W×3 packed uint8 to `out`, which has just the size of plan.result(). `image` has plan.target() or more,
+  // at the size asked for or the full one; what it has beyond that changes nothing.
+  void Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out);
 
  private:
+  struct Run;
+
+  Taker taker_;
   Resizer resizer_;
+  Smoother smoother_;
   std::vector<uint8_t> front_, back_;  // The latest intermediate image, and room for the next.
 };
 

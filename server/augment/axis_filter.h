@@ -2,43 +2,54 @@
 #define STOKER_SERVER_AUGMENT_AXIS_FILTER_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
 
-// Along one axis, the input pixels that each output pixel is made of, and their weights.
+// A box along one axis, and how many pixels it becomes.
+struct AxisMapping {
+  int64_t pixels;        // That may have a say; numbered from 0.
+  double start, length;  // The box in them, fractions allowed.
+  int64_t outputs;
+  bool mirrored = false;  // Output pixels are numbered from the box's end.
+};
+
+// Along one axis, the input pixels that each output pixel is made of, and their weights: as many for each output
+// pixel, zeros among them.
 //
-// A kernel stands at the center of each output pixel in the input (half-pixel centers); it is cut at the
-// image's border and what is left is scaled to a sum of 1. Kernels: the triangle, and the cubic of Keys,
-// "Cubic Convolution Interpolation for Digital Image Processing" (1981), with a = -0.5. Weights are made with
-// + - * / and truncation alone: the same on every CPU.
+// A kernel stands at the center of each output pixel in the input (half-pixel centers); it is cut at the first and
+// the last pixel and what is left is scaled to a sum of 1. Kernels: the triangle; the cubic of Keys, "Cubic
+// Convolution Interpolation for Digital Image Processing" (1981), with a = -0.5; Lanczos' windowed sinc of three lobes.
+// With antialias they are widened by the scale where that is above 1, as Pillow's are. Without, the cubic is that of
+// torch's interpolate: a = -0.75, and the border's pixels repeated instead of the kernel cut.
+//
+// Weights are made with + - * / and truncation alone: the same on every CPU. One thread at a time; keeps its memory
+// from image to image.
 class AxisFilter {
  public:
-  // Weights are fixed-point with this many fraction bits, as Pillow's. Sums of weight × pixel fit 32 bits.
-  static constexpr int kFractionBits = 22;
+  // `interpolation` is BILINEAR, BICUBIC or LANCZOS; counts are at least 1, the box lies inside of the pixels.
+  void Make(const AxisMapping& mapping, v1::Interpolation interpolation, bool antialias);
 
-  // From `in` pixels to `out`; both are at least 1. `interpolation` is BILINEAR or BICUBIC. With `antialias`
-  // the kernel is widened by the scale where out < in.
-  void Make(int64_t in, int64_t out, v1::Interpolation interpolation, bool antialias);
+  int64_t pixels() const { return pixels_; }
+  int64_t outputs() const { return static_cast<int64_t>(first_.size()); }
+  int64_t taps() const { return taps_; }
 
-  // The first input pixel of output pixel `i`. Requires i < out.
-  int64_t First(int64_t i) const { return runs_[i].first; }
+  // The first input pixel of output pixel `i`; First(i) + taps() <= pixels().
+  int64_t First(int64_t i) const { return first_[i]; }
 
-  // The weights of First(i) and those after it: one or more.
-  std::span<const int32_t> Weights(int64_t i) const { return {&weights_[runs_[i].begin], runs_[i].count}; }
+  // The taps() weights of First(i) and those after it; they sum to Sum(i).
+  const double* Weights(int64_t i) const { return &weights_[i * taps_]; }
+  double Sum(int64_t i) const { return sums_[i]; }
 
  private:
-  struct Run {
-    int64_t first;
-    size_t begin, count;  // In weights_.
-  };
+  template <typename Kernel>
+  void Fill(const AxisMapping& mapping, double width, Kernel kernel);
 
-  std::vector<Run> runs_;
-  std::vector<int32_t> weights_;
-  std::vector<double> exact_;  // Of one output pixel.
+  int64_t pixels_ = 0, taps_ = 0;
+  std::vector<int64_t> first_;
+  std::vector<double> weights_, sums_;
 };
 
 }  // namespace stoker

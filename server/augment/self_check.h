@@ -8,7 +8,7 @@
 namespace stoker {
 
 // XXH3-64 over the pixels that this build makes of a small embedded set: JPEG, PNG and WebP files decoded,
-// cropped, resized and flipped. Servers whose libraries or compilers give other bytes have another number.
+// and every op done to them. Servers whose libraries or compilers give other bytes have another number.
 // Takes about a millisecond. Internal where a library cannot decode the set.
 absl::StatusOr<uint64_t> PixelCheck();
 

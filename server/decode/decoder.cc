@@ -7,18 +7,22 @@
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "server/decode/jpeg.h"
+#include "server/decode/other.h"
+#include "server/decode/packed.h"
 #include "server/decode/png.h"
 #include "server/decode/webp.h"
 
 namespace stoker {
-namespace {
 
 struct Format {
   bool (*matches)(absl::string_view file);
+  // None: JpegDecoder's.
   absl::StatusOr<ImageSize> (*read_header)(std::span<const uint8_t> file, const Decoder::Options& options);
-  absl::Status (*decode)(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
+  absl::Status (*decode)(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                          DecodedImage& image);
 };
+
+namespace {
 
 bool IsJpeg(absl::string_view file) { return absl::StartsWith(file, "\xff\xd8\xff"); }
 bool IsPng(absl::string_view file) { return absl::StartsWith(file, "\x89PNG\r\n\x1a\n"); }
@@ -27,9 +31,11 @@ bool IsWebp(absl::string_view file) {
 }
 
 constexpr Format kFormats[] = {
-    {IsJpeg, ReadJpegHeader, DecodeJpeg},
+    {IsJpeg, nullptr, nullptr},
     {IsPng, ReadPngHeader, DecodePng},
     {IsWebp, ReadWebpHeader, DecodeWebp},
+    {IsPacked, ReadPackedHeader, DecodePacked},
+    {IsOther, ReadOtherHeader, DecodeOther},
 };
 
 absl::StatusOr<const Format*> FormatOf(std::span<const uint8_t> bytes) {
@@ -37,22 +43,25 @@ absl::StatusOr<const Format*> FormatOf(std::span<const uint8_t> bytes) {
   for (const Format& format : kFormats)
     if (format.matches(file)) return &format;
   if (file.empty()) return absl::DataLossError("the file is empty");
-  return absl::DataLossError(
-      absl::StrCat("not a JPEG, PNG or WebP file (starts with ", absl::BytesToHexString(file.substr(0, 12)), ")"));
+  return absl::DataLossError(absl::StrCat("not a JPEG, PNG, WebP, BMP, PNM or TIFF file (starts with ",
+                                          absl::BytesToHexString(file.substr(0, 12)), ")"));
 }
 
 }  // namespace
 
-absl::StatusOr<ImageSize> Decoder::ReadHeader(std::span<const uint8_t> file, const Options& options) {
-  STOKER_ASSIGN_OR_RETURN(const Format* format, FormatOf(file));
-  return format->read_header(file, options);
+Decoder::Decoder() : jpeg_(std::make_unique<JpegDecoder>()) {}
+Decoder::~Decoder() = default;
+
+absl::StatusOr<ImageSize> Decoder::Open(std::span<const uint8_t> file, const Options& options) {
+  STOKER_ASSIGN_OR_RETURN(format_, FormatOf(file));
+  file_ = file;
+  options_ = options;
+  return format_->read_header == nullptr ? jpeg_->Open(file, options) : format_->read_header(file, options);
 }
 
-absl::Status Decoder::Decode(std::span<const uint8_t> file, const Options& options, const Region& needed,
-                             DecodedImage& image) {
-  STOKER_CHECK(needed.size.height > 0 && needed.size.width > 0);
-  STOKER_ASSIGN_OR_RETURN(const Format* format, FormatOf(file));
-  return format->decode(file, options, needed, image);
+absl::Status Decoder::Decode(const DecodeTarget& target, DecodedImage& image) {
+  STOKER_CHECK(format_ != nullptr && !target.needed.empty());
+  return format_->decode == nullptr ? jpeg_->Decode(target, image) : format_->decode(file_, options_, target, image);
 }
 
 }  // namespace stoker

@@ -2,16 +2,21 @@
 #define STOKER_SERVER_DECODE_DECODER_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/decode/image.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
 
-// Decodes JPEG, PNG and WebP files to 8-bit RGB, with Pillow's pixels (Image.open(f).convert("RGB")).
+class JpegDecoder;
+struct Format;
+
+// Decodes JPEG, PNG, WebP and other files to 8-bit RGBX, with Pillow's pixels (Image.open(f).convert("RGB")).
 //
 // Gray is replicated, CMYK and YCCK are converted, alpha is dropped, EXIF orientation is ignored. Of 16 bits
 // the upper 8 are taken, but of gray without alpha Pillow keeps the value, clipped to 255, and so do we. The
@@ -20,23 +25,34 @@ namespace stoker {
 // One thread at a time. What an image becomes never depends on the images before it.
 //
 // Damaged, oversized or unknown input is DataLoss with a reason that does not name the sample (the caller
-// knows it); no memory at hand is ResourceExhausted. Nothing is allocated for an image before its header has
-// passed the limits. Reading stops after the last row needed: damage below it may go unseen. Unlike Pillow we
-// refuse a PNG whose checksums fail, a side above 2^20 pixels and an animated WebP.
+// knows it); no memory at hand is ResourceExhausted; over the time limit is DeadlineExceeded. Nothing is allocated for
+// an image before its header has passed the limits. Reading stops after the last row needed: damage below it may go
+// unseen. Unlike Pillow we refuse a PNG whose checksums fail, a side above 2^20 pixels and an animated WebP.
 class Decoder {
  public:
   struct Options {
     uint64_t max_pixels = uint64_t{1} << 26;
     uint32_t max_scans = 100;                                          // of a JPEG
     v1::DecodeWarnings warnings = v1::DECODE_WARNINGS_FAIL_TRUNCATED;  // of libjpeg; the others only fail
+    absl::Duration time = absl::Seconds(10);                           // for one call of Decode, about
   };
 
-  // Size of the image in `file`, checked against the limits.
-  absl::StatusOr<ImageSize> ReadHeader(std::span<const uint8_t> file, const Options& options);
+  Decoder();
+  ~Decoder();
 
-  // Decodes at least `needed`, which lies inside of the image and is not empty, into `image`. On failure
-  // `image` holds nothing of use.
-  absl::Status Decode(std::span<const uint8_t> file, const Options& options, const Region& needed, DecodedImage& image);
+  // Reads the header of `file`, whose bytes must stay until the next Open. Returns the image's size, checked against
+  // the limits.
+  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const Options& options);
+
+  // Decodes at least `target.needed` of the file opened last, which did open, into `image`. On failure `image` holds
+  // nothing of use. May be called again, for other parts.
+  absl::Status Decode(const DecodeTarget& target, DecodedImage& image);
+
+ private:
+  const std::unique_ptr<JpegDecoder> jpeg_;  // Keeps tables and buffers warm.
+  const Format* format_ = nullptr;           // Of the file opened last.
+  std::span<const uint8_t> file_;
+  Options options_;
 };
 
 }  // namespace stoker

@@ -10,13 +10,16 @@
 
 namespace stoker {
 
-// Packed RGB pixels that someone else owns: H×W×3 uint8, rows `stride` bytes apart.
+// Pixels that someone else owns: H×W of red, green, blue and, where they are RGBX, a fourth byte that says nothing;
+// uint8, rows `stride` bytes apart.
 struct ImageView {
   const uint8_t* pixels = nullptr;
   ImageSize size;
   ptrdiff_t stride = 0;
+  int pixel_bytes = 3;  // RGB, or 4: RGBX
 
   const uint8_t* Row(int64_t y) const { return pixels + y * stride; }
+  const uint8_t* At(int64_t y, int64_t x) const { return Row(y) + x * pixel_bytes; }
 };
 
 // Pixels of a rectangle in an image, in pixels of the whole image.
@@ -41,17 +44,31 @@ struct Region {
 // The whole of an image of `size`.
 inline Region WholeOf(ImageSize size) { return {0, 0, size}; }
 
-// A part of an image that a decoder made: H×W×3 uint8, rows packed. Its buffer is reused and never shrinks.
+// The part of an image that a decoder was asked for.
+struct DecodeTarget {
+  Region needed;    // In pixels of the whole image at its full size; not empty, inside of the image.
+  int eighths = 8;  // Of the full size: 1, 2, 4 or 8. What cannot be decoded at a reduced size comes at its full one.
+};
+
+// A part of an image that a decoder made: H×W×4 uint8, RGBX, rows packed. Its buffer is reused and never shrinks.
+// Inside of what was asked for, pixels are those of the whole image; the rest of `region` may differ.
+//
+// At a reduced size the whole image has ceil(height · eighths / 8) × ceil(width · eighths / 8) pixels.
 struct DecodedImage {
-  std::vector<uint8_t> pixels;  // May go on after the last row.
-  Region region;                // Where it lies in the whole image; covers what was asked for.
+  static constexpr int64_t kPixelBytes = 4;
+  static constexpr int64_t kSlackBytes = 128;  // After the last row, for whoever writes whole vectors.
 
-  ImageView view() const { return {pixels.data(), region.size, static_cast<ptrdiff_t>(region.size.width) * 3}; }
+  std::vector<uint8_t> pixels;
+  Region region;  // Where it lies in the whole image of this size; covers what was asked for.
+  int eighths = 8;
 
-  // Makes room for `new_region` and `slack_bytes` after it. What the pixels hold then is unspecified.
-  void Reset(const Region& new_region, int64_t slack_bytes = 0) {
+  ImageView view() const { return {pixels.data(), region.size, region.size.width * kPixelBytes, kPixelBytes}; }
+
+  // Makes room for `new_region`. What the pixels hold then is unspecified.
+  void Reset(const Region& new_region, int new_eighths = 8) {
     region = new_region;
-    const size_t bytes = region.size.height * region.size.width * 3 + slack_bytes;
+    eighths = new_eighths;
+    const size_t bytes = region.size.height * region.size.width * kPixelBytes + kSlackBytes;
     if (pixels.size() < bytes) pixels.resize(bytes);
   }
 };

@@ -1,14 +1,28 @@
 #ifndef STOKER_SERVER_DECODE_JPEG_H_
 #define STOKER_SERVER_DECODE_JPEG_H_
 
+#include <span>
+
 #include "server/decode/decoder.h"
+#include "server/decode/jpeg_region.h"
+#include "server/decode/libjpeg.h"
 
 namespace stoker {
 
-// As Decoder, by libjpeg, for files that begin like a JPEG.
-absl::StatusOr<ImageSize> ReadJpegHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodeJpeg(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
-                        DecodedImage& image);
+// As Decoder, for files that begin like a JPEG: our region decoder where it takes the file, libjpeg for the rest. Which
+// of the two it was cannot be told from the pixels.
+class JpegDecoder {
+ public:
+  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const Decoder::Options& options);
+  absl::Status Decode(const DecodeTarget& target, DecodedImage& image);
+
+ private:
+  JpegRegionDecoder region_;
+  LibjpegDecoder library_;
+  bool by_region_ = false, by_library_ = false;  // Which have the file open.
+  std::span<const uint8_t> file_;
+  Decoder::Options options_;
+};
 
 }  // namespace stoker
 

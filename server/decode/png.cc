@@ -71,14 +71,14 @@ void ClipGray16ToRgb(uint8_t* pixels, int64_t count) {
   for (int64_t i = count - 1; i >= 0; --i) {
     uint16_t value;
     std::memcpy(&value, pixels + 2 * i, sizeof value);
-    std::fill_n(pixels + 3 * i, 3, static_cast<uint8_t>(std::min<uint16_t>(value, 255)));
+    std::fill_n(pixels + 4 * i, 3, static_cast<uint8_t>(std::min<uint16_t>(value, 255)));
   }
 }
 
 absl::Status PngFile::Read(const Region& region, uint8_t* pixels) {
   const bool gray16 = header_.bit_depth == 16 && header_.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
-  const spng_format format = gray16 ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
-  const int64_t stride = region.size.width * (gray16 ? 2 : 3);
+  const spng_format format = gray16 ? SPNG_FMT_PNG : SPNG_FMT_RGBA8;
+  const int64_t stride = region.size.width * (gray16 ? 2 : 4);
   if (header_.interlace_method != SPNG_INTERLACE_NONE) {
     STOKER_RETURN_IF_ERROR(ToStatus(spng_decode_image(context_.get(), pixels, region.size.height * stride, format, 0)));
   } else {
@@ -109,8 +109,9 @@ absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const Dec
   return png.size();
 }
 
-absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
+absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                        DecodedImage& image) {
+  const Region& needed = target.needed;
   PngFile png;
   STOKER_RETURN_IF_ERROR(png.Open(file, options));
   STOKER_CHECK(WholeOf(png.size()).Contains(needed));

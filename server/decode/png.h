@@ -7,7 +7,7 @@ namespace stoker {
 
 // As Decoder, by libspng, for files that begin like a PNG.
 absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
+absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                        DecodedImage& image);
 
 }  // namespace stoker

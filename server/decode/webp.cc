@@ -23,6 +23,12 @@ absl::Status ToStatus(VP8StatusCode code) {
   }
 }
 
+// Two pixels more on each side, from even ones on, as libwebp crops.
+Region WithMargin(const Region& needed, ImageSize size) {
+  const int64_t top = (needed.top - 2) & ~int64_t{1}, left = (needed.left - 2) & ~int64_t{1};
+  return WholeOf(size).Intersection({top, left, {needed.bottom() + 2 - top, needed.right() + 2 - left}});
+}
+
 }  // namespace
 
 absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
@@ -34,16 +40,21 @@ absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const De
   return size;
 }
 
-absl::Status DecodeWebp(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
+absl::Status DecodeWebp(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                         DecodedImage& image) {
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadWebpHeader(file, options));
-  STOKER_CHECK(WholeOf(size).Contains(needed));
-  image.Reset(WholeOf(size));
+  STOKER_CHECK(WholeOf(size).Contains(target.needed));
+  image.Reset(WithMargin(target.needed, size));
   WebPDecoderConfig config;
   STOKER_CHECK(WebPInitDecoderConfig(&config));
-  config.output.colorspace = MODE_RGB;
+  config.options.use_cropping = 1;
+  config.options.crop_left = static_cast<int>(image.region.left);
+  config.options.crop_top = static_cast<int>(image.region.top);
+  config.options.crop_width = static_cast<int>(image.region.size.width);
+  config.options.crop_height = static_cast<int>(image.region.size.height);
+  config.output.colorspace = MODE_RGBA;
   config.output.is_external_memory = 1;
-  config.output.u.RGBA = {image.pixels.data(), static_cast<int>(size.width * 3), image.pixels.size()};
+  config.output.u.RGBA = {image.pixels.data(), static_cast<int>(image.view().stride), image.pixels.size()};
   return ToStatus(WebPDecode(file.data(), file.size(), &config));
 }
 

@@ -5,10 +5,10 @@
 
 namespace stoker {
 
-// As Decoder, by libwebp, for files that begin like a WebP. Always decodes the whole image: where libwebp
-// crops, it takes the border of the crop for that of the image and interpolates other colors there.
+// As Decoder, by libwebp, for files that begin like a WebP. libwebp takes the border of a crop for that of the image
+// and interpolates other colors there: a margin around what is needed takes care of that.
 absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodeWebp(std::span<const uint8_t> file, const Decoder::Options& options, const Region& needed,
+absl::Status DecodeWebp(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                         DecodedImage& image);
 
 }  // namespace stoker

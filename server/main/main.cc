@@ -11,6 +11,7 @@
 #include "common/status_macros.h"
 #include "server/config/settings.h"
 #include "server/main/check.h"
+#include "server/main/prepare_command.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
 #include "server/observe/log.h"
@@ -29,6 +30,8 @@ constexpr char kExamples[] = R"(Examples:
       Serve made-up samples, to measure everything but decoding.
   stokerd check --config /etc/stoker/stokerd.yaml
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
+  stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
+      Copy a dataset into a layout that serves faster.
 
 A flag wins over its STOKER_* variable, that over the file, that over the default.)";
 
@@ -129,7 +132,9 @@ int Main(int argc, char** argv) {
   CLI::App* check = app.add_subcommand("check", "Validate a configuration and sample its datasets");
   AddFlags(*check, check_flags);
   check->add_flag("--content", check_flags.content, "Read every sample and print a hash of all bytes");
+  PrepareCommand prepare(app);
   CLI11_PARSE(app, argc, argv);
+  if (prepare.parsed()) return prepare.Run();
 
   const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
   if (status.ok()) return 0;

@@ -2,7 +2,6 @@
 #define STOKER_SERVER_PLAN_STREAM_PLAN_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,7 +12,7 @@
 
 namespace stoker {
 
-// What one stream's spans are: position → sample, sample → drawn parameters, span → bytes. All that a span's
+// What one stream's spans are: position → sample, pipeline and seed → drawn parameters, span → bytes. All that a span's
 // bytes depend on but the samples themselves. Immutable, hence thread-safe.
 class StreamPlan {
  public:
@@ -28,13 +27,9 @@ class StreamPlan {
 
   EpochOrder OrderOf(uint64_t epoch) const { return {samples_, shuffle_, seed_, epoch}; }
 
-  // What the pipeline's server ops do to an image of `size`, see ServerPipeline::Draw.
-  absl::StatusOr<std::vector<OpParameters>> Draw(ImageSize size, uint64_t epoch, uint64_t position) const {
-    return pipeline_.Draw(size, seed_, epoch, position);
-  }
-
   const ServerPipeline& pipeline() const { return pipeline_; }
   uint64_t samples() const { return samples_; }
+  uint64_t seed() const { return seed_; }
   bool names() const { return names_; }
 
   // A hash of all the above, echoed in each span.

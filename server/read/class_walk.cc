@@ -14,7 +14,7 @@ namespace stoker {
 namespace {
 
 bool HasImageExtension(const char* name) {
-  for (const char* extension : {".jpg", ".jpeg", ".png", ".webp"})
+  for (const char* extension : {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pbm", ".pgm", ".ppm", ".tif", ".tiff"})
     if (absl::EndsWithIgnoreCase(name, extension)) return true;
   return false;
 }

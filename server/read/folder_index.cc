@@ -103,7 +103,7 @@ bool FolderIndex::IsWellFormed() const {
 
 std::string FolderIndex::SkippedNote() const {
   if (skipped_files == 0) return "";
-  return absl::StrCat("skipped ", skipped_files, " files that are not JPEG, PNG or WebP, such as '",
+  return absl::StrCat("skipped ", skipped_files, " files that are not JPEG, PNG, WebP, BMP, PNM or TIFF, such as '",
                       ShortPrintableName(skipped_example), "'");
 }
 

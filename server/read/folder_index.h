@@ -42,7 +42,7 @@ struct FolderIndex {
   // in order, and no path is absolute or holds a component "." or "..".
   bool IsWellFormed() const;
 
-  // "skipped 3 files that are not JPEG, PNG or WebP, such as 'class/notes.txt'"; empty if none were.
+  // "skipped 3 files that are not JPEG, PNG, WebP, BMP, PNM or TIFF, such as 'class/notes.txt'"; empty if none were.
   std::string SkippedNote() const;
 
   uint64_t resident_bytes() const;

@@ -81,8 +81,9 @@ void Merge(const std::vector<std::string>& names, std::vector<absl::StatusOr<Cla
 absl::Status CheckNoClassIsEmpty(const std::string& root, const FolderIndex& index) {
   const std::string note = index.skipped_files > 0 ? absl::StrCat(" (", index.SkippedNote(), ")") : "";
   if (index.files.size() == 0)
-    return NamedError(root, absl::InvalidArgumentError(
-                                absl::StrCat("no class folder holds a JPEG, PNG or WebP file", note, "; ", kLayout)));
+    return NamedError(
+        root, absl::InvalidArgumentError(
+                  absl::StrCat("no class folder holds a JPEG, PNG, WebP, BMP, PNM or TIFF file", note, "; ", kLayout)));
   uint64_t begin = 0, empty = 0;
   std::string first;
   for (const FolderIndex::ClassFolder& folder : index.classes) {
@@ -92,8 +93,8 @@ absl::Status CheckNoClassIsEmpty(const std::string& root, const FolderIndex& ind
   if (empty == 0) return absl::OkStatus();
   const std::string others = empty > 1 ? absl::StrCat(" and ", empty - 1, " more") : "";
   return NamedError(root, absl::InvalidArgumentError(absl::StrCat("class folder '", first, "'", others,
-                                                                  " without a JPEG, PNG or WebP file", note,
-                                                                  "; fill or remove it: ", kLayout)));
+                                                                  " without a JPEG, PNG, WebP, BMP, PNM or TIFF file",
+                                                                  note, "; fill or remove it: ", kLayout)));
 }
 
 }  // namespace

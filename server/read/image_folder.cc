@@ -12,10 +12,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/check.h"
+#include "common/pipeline/ops.h"
 #include "common/status_macros.h"
 #include "server/read/folder_walk.h"
 #include "server/read/manifest.h"
+#include "server/read/prepared_folder.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {
@@ -70,11 +73,25 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> ImageFolder::Open(const v1::ImageFo
   STOKER_ASSIGN_OR_RETURN(std::string root, CanonicalPath(config.path()));
   STOKER_ASSIGN_OR_RETURN(Descriptor descriptor, OpenRoot(root));
   std::unique_ptr<ImageFolder> folder(new ImageFolder(std::move(root), options, std::move(descriptor)));
+  STOKER_ASSIGN_OR_RETURN(const auto prepared, ReadPrepared(folder->root_));
+  if (prepared.has_value()) {
+    const absl::Status servable = CheckServable(*prepared);
+    if (!servable.ok()) return NamedError(folder->root_, servable);
+  }
   STOKER_ASSIGN_OR_RETURN(FolderListing listing, folder->List(options));
   folder->index_ = std::move(listing.index);
   folder->fingerprint_ = std::move(listing.fingerprint);
   if (folder->index_.skipped_files > 0) folder->warnings_.push_back(folder->index_.SkippedNote());
+  if (prepared.has_value() && prepared->has_pipeline()) STOKER_RETURN_IF_ERROR(folder->TakeOver(*prepared));
   return folder;
+}
+
+absl::Status ImageFolder::TakeOver(const v1::Prepared& prepared) {
+  auto fingerprint = PackedFingerprint(prepared, fingerprint_);
+  if (!fingerprint.ok()) return NamedError(root_, fingerprint.status());
+  fingerprint_ = *std::move(fingerprint);
+  schema_[0].prepared.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {
@@ -112,7 +129,10 @@ void ImageFolder::KeepManifest(const FolderListing& listing) {
 uint64_t ImageFolder::resident_bytes() const { return sizeof(*this) + index_.resident_bytes(); }
 
 std::string ImageFolder::description() const {
-  return absl::StrCat("image folder ", ShortPrintableName(root_), ", ", index_.classes.size(), " classes");
+  const std::string ops = absl::StrJoin(schema_[0].prepared, ", ",
+                                        [](std::string* out, const v1::Op& op) { absl::StrAppend(out, OpName(op)); });
+  return absl::StrCat("image folder ", ShortPrintableName(root_), ", ", index_.classes.size(), " classes",
+                      ops.empty() ? "" : ", prepared with ", ops);
 }
 
 std::string ImageFolder::SampleName(uint64_t id) const {

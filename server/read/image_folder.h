@@ -15,11 +15,15 @@
 #include "server/read/folder_index.h"
 #include "server/read/folder_listing.h"
 #include "stoker/v1/config.pb.h"
+#include "stoker/v1/prepared.pb.h"
 
 namespace stoker {
 
 // A folder of class folders of JPEG, PNG and WebP files: see WalkImageFolder for what belongs to it. Fields: image
 // (encoded), label (int64, the class folder's place in bytewise order). Fingerprint: FolderFingerprint.
+//
+// A folder that `stokerd prepare` made says so: see prepared_folder.h. Where ops were run on its images their field
+// says which, and the fingerprint is PackedFingerprint.
 //
 // Immutable and thread-safe. Memory: 12 bytes a sample beside its path below the class folder.
 //
@@ -38,7 +42,8 @@ class ImageFolder final : public Dataset {
   };
 
   // Opens the folder at config.path(), by its manifest if there is one that still holds, or else by walking it.
-  // InvalidArgument, NotFound or Unavailable; the error names the path and what is expected there.
+  // InvalidArgument, NotFound or Unavailable; FailedPrecondition for a folder that must be prepared (again). The error
+  // names the path and what is expected there.
   static absl::StatusOr<std::unique_ptr<ImageFolder>> Open(const v1::ImageFolder& config, const Options& options);
 
   uint64_t size() const override { return index_.files.size(); }
@@ -52,6 +57,11 @@ class ImageFolder final : public Dataset {
   // What the operator should know, a line each: files that were skipped, a manifest that cannot be kept.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
+  const FolderIndex& index() const { return index_; }
+
+  // The canonical path.
+  const std::string& root() const { return root_; }
+
   // Files below class folders that are no samples, and one of them.
   uint64_t skipped_files() const { return index_.skipped_files; }
   const std::string& skipped_example() const { return index_.skipped_example; }
@@ -62,15 +72,16 @@ class ImageFolder final : public Dataset {
   absl::StatusOr<FolderListing> List(const Options& options);
   absl::StatusOr<FolderListing> ListByManifest();
   void KeepManifest(const FolderListing& listing);
+  absl::Status TakeOver(const v1::Prepared& prepared);
   absl::Status ReadError(uint64_t id, const absl::Status& status) const;
 
   const std::string root_;  // Canonical path.
   const std::string name_;
   const std::string manifest_path_;  // Empty: none is kept.
   const Descriptor folder_;
-  const SourceSchema schema_;
 
   // Set by Open.
+  SourceSchema schema_;
   FolderIndex index_;
   std::string fingerprint_;
   std::vector<std::string> warnings_;

@@ -7,6 +7,7 @@
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/config/settings.h"
+#include "server/work/explain.h"
 
 namespace stoker {
 namespace {
@@ -123,6 +124,8 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   response.set_span_samples(pipeline.span_samples());
   response.set_parallelism(options_.workers);
   response.set_build(options_.build);
+  if (request.explain())
+    for (std::string& line : Explain(pipeline, dataset->schema())) response.add_plan(std::move(line));
   return response;
 }
 

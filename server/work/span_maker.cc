@@ -1,48 +1,14 @@
 #include "server/work/span_maker.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "server/work/stage_clock.h"
 
 namespace stoker {
 namespace {
-
-// Adds the time from its construction to `StageTimes`, a stage at a time.
-class StageClock {
- public:
-  using Setter = void (v1::StageTimes::*)(uint64_t);
-  using Getter = uint64_t (v1::StageTimes::*)() const;
-
-  explicit StageClock(v1::StageTimes& times) : times_(times) {}
-
-  // Books the time since the last call, or since construction.
-  void Book(Getter get, Setter set) {
-    const auto now = std::chrono::steady_clock::now();
-    (times_.*set)((times_.*get)() + std::chrono::nanoseconds(now - last_).count());
-    last_ = now;
-  }
-
- private:
-  v1::StageTimes& times_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-// Pixels of the largest image that `ops` make of one of `size`, or keep between the two passes of a resize.
-uint64_t PeakPixels(ImageSize size, const std::vector<OpParameters>& ops) {
-  uint64_t peak = 0;
-  for (const OpParameters& op : ops) {
-    ImageSize next = size;
-    if (const auto* crop = std::get_if<CropParameters>(&op)) next = crop->size;
-    if (const auto* resize = std::get_if<ResizeParameters>(&op)) next = resize->size;
-    const bool resized = std::holds_alternative<ResizeParameters>(op);
-    peak = std::max<uint64_t>(peak, (resized ? std::max(size.height, next.height) : next.height) * next.width);
-    size = next;
-  }
-  return peak;
-}
 
 v1::ErrorKind KindOf(const absl::Status& status) {
   if (absl::IsDataLoss(status)) return v1::ERROR_KIND_SAMPLE;
@@ -117,55 +83,10 @@ absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sampl
   absl::Status status = job.dataset.Read(sample, sample_);
   clock.Book(&v1::StageTimes::read, &v1::StageTimes::set_read);
   STOKER_RETURN_IF_ERROR(status);
-  const auto& outputs = job.plan.pipeline().outputs();
-  for (size_t field = 0; field < outputs.size(); ++field) {
-    const std::span<const uint8_t> source = sample_.fields[outputs[field].source];
-    if (outputs[field].image) {
-      status = MakeImage(job, position, outputs[field], source, job.writer.Slot(field, index));
-      STOKER_RETURN_IF_ERROR(status);
-    } else {
-      StageClock pack(times);
-      job.writer.Write(field, index, source);
-      pack.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
-    }
-  }
-  return absl::OkStatus();
+  return maker_.Make({job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position}, sample_,
+                     job.writer, index, times);
 } catch (const std::bad_alloc&) {
   return absl::ResourceExhaustedError("no memory to make it");
-}
-
-absl::Status SpanMaker::MakeImage(Job& job, uint64_t position, const ServerPipeline::Output& output,
-                                  std::span<const uint8_t> source, std::span<uint8_t> slot) {
-  StageClock clock(*job.header.mutable_times());
-  const SourceField& field = job.dataset.schema()[output.source];
-  const bool encoded = field.kind == SourceField::Kind::kEncodedImage;
-  const ServerPipeline& pipeline = job.plan.pipeline();
-  const Decoder::Options options = {
-      .max_pixels = pipeline.max_pixels(), .max_scans = pipeline.max_scans(), .warnings = pipeline.decode_warnings()};
-  ImageSize whole;
-  if (encoded) {
-    STOKER_ASSIGN_OR_RETURN(whole, decoder_.ReadHeader(source, options));
-    if (static_cast<uint64_t>(whole.height) * whole.width > max_pixels_)
-      return absl::ResourceExhaustedError(absl::StrCat("an image of ", whole.width, "×", whole.height,
-                                                       " is above this server's max_pixels of ", max_pixels_));
-  } else {
-    whole = {field.shape[0], field.shape[1]};
-  }
-  STOKER_ASSIGN_OR_RETURN(const auto ops, job.plan.Draw(whole, job.span.epoch, position));
-  if (PeakPixels(whole, ops) > max_pixels_)
-    return absl::ResourceExhaustedError(absl::StrCat("its ops make an image of ", PeakPixels(whole, ops),
-                                                     " pixels, above this server's max_pixels of ", max_pixels_));
-  if (encoded) {
-    const Region needed = Augmenter::Needed(whole, ops);
-    STOKER_RETURN_IF_ERROR(decoder_.Decode(source, options, needed, image_));
-    clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
-    augmenter_.Apply(image_.view(), image_.region, whole, ops, slot);
-  } else {
-    const ImageView view = {source.data(), whole, static_cast<ptrdiff_t>(whole.width) * 3};
-    augmenter_.Apply(view, {.size = whole}, whole, ops, slot);
-  }
-  clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
-  return absl::OkStatus();
 }
 
 }  // namespace stoker

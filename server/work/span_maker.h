@@ -5,11 +5,10 @@
 #include <memory>
 
 #include "common/identity/span_id.h"
-#include "server/augment/augmenter.h"
-#include "server/decode/decoder.h"
 #include "server/pack/span_writer.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/dataset.h"
+#include "server/work/sample_maker.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -19,9 +18,8 @@ namespace stoker {
 // One per worker thread, which keeps codecs and scratch warm from sample to sample.
 class SpanMaker {
  public:
-  // An image above `max_pixels` is this server's failure, not the sample's: the pipeline's own limit, equal on
-  // every server, decides that.
-  explicit SpanMaker(uint64_t max_pixels) : max_pixels_(max_pixels) {}
+  // See SampleMaker.
+  explicit SpanMaker(uint64_t max_pixels) : maker_(max_pixels) {}
 
   // Fills `slab` with the span and returns its header. A span that cannot be made has header.error set, and its
   // slab holds garbage; so has one that is `abandoned`, which is asked before each sample. Requires plan.Check(span)
@@ -50,14 +48,8 @@ class SpanMaker {
   // FailedPrecondition the pipeline, anything else this machine.
   absl::Status MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index);
 
-  absl::Status MakeImage(Job& job, uint64_t position, const ServerPipeline::Output& output,
-                         std::span<const uint8_t> source, std::span<uint8_t> slot);
-
-  const uint64_t max_pixels_;
+  SampleMaker maker_;
   SampleBytes sample_;
-  Decoder decoder_;
-  DecodedImage image_;
-  Augmenter augmenter_;
 };
 
 }  // namespace stoker

@@ -84,7 +84,7 @@ TEST_F(BadSampleTest, AFileThatIsNoImageIsNamed) {
   const EpochResult epoch = RunEpoch(Job(cluster));
   EXPECT_TRUE(absl::IsDataLoss(epoch.status)) << epoch.status;
   EXPECT_THAT(epoch.status.message(), HasSubstr(NameOf(3)));
-  EXPECT_THAT(epoch.status.message(), HasSubstr("not a JPEG, PNG or WebP file"));
+  EXPECT_THAT(epoch.status.message(), HasSubstr("not a JPEG, PNG, WebP, BMP, PNM or TIFF file"));
 }
 
 TEST_F(BadSampleTest, ABombIsRefusedFromItsHeader) {

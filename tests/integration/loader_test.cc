@@ -300,9 +300,9 @@ TEST(LoaderTest, RestoringOtherPixelsIsAsked) {
   auto loader = Loader::Create(Job(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   std::string state = (*loader)->State();
-  const std::string key = "\"pixel_version\":1";
+  const std::string key = "\"pixel_version\":2";
   ASSERT_NE(state.find(key), std::string::npos) << state;
-  state.replace(state.find(key), key.size(), "\"pixel_version\":2");
+  state.replace(state.find(key), key.size(), "\"pixel_version\":3");
   EXPECT_TRUE(absl::IsFailedPrecondition((*loader)->Restore(state)));
   EXPECT_TRUE((*loader)->Restore(state, /*accept_other_pixels=*/true).ok());
 }

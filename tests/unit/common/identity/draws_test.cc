@@ -21,6 +21,18 @@ TEST(DrawsTest, EqualKeysDrawEqualNumbers) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(a.Bits(), b.Bits());
 }
 
+TEST(DrawsTest, FillGivesWhatAsManyBitsWould) {
+  for (int before = 0; before < 6; ++before)
+    for (size_t count = 0; count < 14; ++count) {
+      Draws filled(kKey), drawn(kKey);
+      for (int i = 0; i < before; ++i) EXPECT_EQ(filled.Bits(), drawn.Bits());
+      std::vector<uint32_t> words(count);
+      filled.Fill(words);
+      for (uint32_t word : words) EXPECT_EQ(word, drawn.Bits());
+      EXPECT_EQ(filled.Bits(), drawn.Bits());
+    }
+}
+
 TEST(DrawsTest, EveryPartOfTheKeyMatters) {
   std::set<uint64_t> firsts = {First(kKey)};
   for (auto part : {&DrawKey::seed, &DrawKey::epoch, &DrawKey::position, &DrawKey::op, &DrawKey::view}) {

@@ -1,6 +1,8 @@
 #include "common/identity/elementary.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "gtest/gtest.h"
 
@@ -13,6 +15,22 @@ TEST(ElementaryTest, AgreesWithTheMathLibraryToTheLastBits) {
     EXPECT_NEAR(DeterministicLog(x), std::log(x), 4e-16 * std::max(1.0, std::abs(std::log(x)))) << "x = " << x;
 }
 
+TEST(ElementaryTest, SinesAgreeWithTheMathLibrarysLongDoubles) {
+  for (double x = -3600; x <= 3600; x += 0.037) {
+    const long double radians = static_cast<long double>(x) * std::numbers::pi_v<long double> / 180;
+    EXPECT_NEAR(DeterministicSinDegrees(x), static_cast<double>(std::sin(radians)), 4e-16) << "x = " << x;
+    EXPECT_NEAR(DeterministicCosDegrees(x), static_cast<double>(std::cos(radians)), 4e-16) << "x = " << x;
+  }
+}
+
+TEST(ElementaryTest, RightAnglesAreExact) {
+  for (int quarter = -9; quarter <= 9; ++quarter) {
+    const int turn = ((quarter % 4) + 4) % 4;
+    EXPECT_EQ(DeterministicSinDegrees(90.0 * quarter), (turn == 1) - (turn == 3)) << quarter;
+    EXPECT_EQ(DeterministicCosDegrees(90.0 * quarter), (turn == 0) - (turn == 2)) << quarter;
+  }
+}
+
 TEST(ElementaryTest, KnowsItsFixedPoints) {
   EXPECT_EQ(DeterministicExp(0), 1);
   EXPECT_EQ(DeterministicLog(1), 0);
@@ -22,6 +40,8 @@ TEST(ElementaryTest, KnowsItsFixedPoints) {
 TEST(ElementaryTest, BitsNeverChange) {
   EXPECT_EQ(DeterministicExp(0.25), 0x1.48b5e3c3e8186p+0);
   EXPECT_EQ(DeterministicLog(0.75), -0x1.269621134db92p-2);
+  EXPECT_EQ(DeterministicSinDegrees(30.5), 0x1.03dc117cc3616p-1);
+  EXPECT_EQ(DeterministicCosDegrees(-77.25), 0x1.c3fd044dd3d44p-3);
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ TEST(DevicePipelineTest, DrawsTheFlipsThatTheServerWouldDraw) {
   const auto server =
       ServerPipeline::Create(on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
   for (uint64_t position = 0; position < 100; ++position)
-    EXPECT_EQ(device->Draw(7, 1, position).horizontal, !server->Draw({4, 6}, 7, 1, position)->empty());
+    EXPECT_EQ(device->Draw(7, 1, position).horizontal,
+              !server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position)->empty());
 }
 
 }  // namespace

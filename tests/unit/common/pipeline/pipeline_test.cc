@@ -30,6 +30,9 @@ TEST(PipelineTest, ErrorsNameTheOp) {
       ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
       "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it on "
       "the device");
+  EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE color_jitter {} }")).message(),
+            "pipeline.ops[0]: ColorJitter.placement: runs on the server only");
+  EXPECT_EQ(ValidatePipeline(Parse("jpeg_scaling: 9")).message(), "pipeline.jpeg_scaling: unknown value 9");
   EXPECT_EQ(ValidatePipeline(Parse("limits { max_pixels: 0 }")).message(),
             "pipeline.limits.max_pixels: 0 refuses every image");
 }
@@ -43,8 +46,10 @@ TEST(PipelineTest, WhatChangesBytesChangesTheServersHash) {
   const uint64_t hash = ServerHash(Parse(kCropFlip));
   EXPECT_EQ(ServerHash(Parse(std::string(kCropFlip) + "ops { to_dtype { dtype: DTYPE_FLOAT32 } }")), hash);
   EXPECT_EQ(ServerHash(Parse(std::string(kCropFlip) + "limits { max_scans: 100 }")), hash);
+  EXPECT_EQ(ServerHash(Parse(std::string(kCropFlip) + "jpeg_scaling: JPEG_SCALING_K2")), hash);
   for (const char* change : {"limits { max_pixels: 9 }", "bad_samples: BAD_SAMPLES_SUBSTITUTE", "fields: 'image'",
-                             "decode_warnings: DECODE_WARNINGS_IGNORE", "ops { random_vertical_flip {} }"})
+                             "decode_warnings: DECODE_WARNINGS_IGNORE", "jpeg_scaling: JPEG_SCALING_EXACT",
+                             "ops { random_vertical_flip {} }"})
     EXPECT_NE(ServerHash(Parse(std::string(kCropFlip) + change)), hash) << change;
 }
 

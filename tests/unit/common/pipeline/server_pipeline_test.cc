@@ -71,11 +71,12 @@ TEST(ServerPipelineTest, RefusesFieldsThatAreNot) {
 
 TEST(ServerPipelineTest, EveryPositionAndEpochDrawsItsOwn) {
   const auto pipeline = ServerPipeline::Create(DefaultPipeline(), kFolder);
-  const auto first = pipeline->Draw({375, 500}, 1, 0, 0);
-  EXPECT_EQ(*first, *pipeline->Draw({375, 500}, 1, 0, 0));
-  EXPECT_NE(*first, *pipeline->Draw({375, 500}, 1, 0, 1));
-  EXPECT_NE(*first, *pipeline->Draw({375, 500}, 1, 1, 0));
-  EXPECT_NE(*first, *pipeline->Draw({375, 500}, 2, 0, 0));
+  const auto& image = pipeline->outputs()[0];
+  const auto first = pipeline->Draw(image, 0, {375, 500}, 1, 0, 0);
+  EXPECT_EQ(*first, *pipeline->Draw(image, 0, {375, 500}, 1, 0, 0));
+  EXPECT_NE(*first, *pipeline->Draw(image, 0, {375, 500}, 1, 0, 1));
+  EXPECT_NE(*first, *pipeline->Draw(image, 0, {375, 500}, 1, 1, 0));
+  EXPECT_NE(*first, *pipeline->Draw(image, 0, {375, 500}, 2, 0, 0));
 }
 
 TEST(ServerPipelineTest, WhatOpsMakeOnTheWayIsBoundedAsImagesAre) {
@@ -85,15 +86,44 @@ TEST(ServerPipelineTest, WhatOpsMakeOnTheWayIsBoundedAsImagesAre) {
     pipeline.mutable_ops(0)->mutable_resize()->add_size(extent);
   }
   pipeline.add_ops()->mutable_center_crop()->add_size(8);
-  const auto drawn = ServerPipeline::Create(pipeline, kFolder)->Draw({8, 8}, 1, 0, 0);
+  const auto server = ServerPipeline::Create(pipeline, kFolder);
+  const auto drawn = server->Draw(server->outputs()[0], 0, {8, 8}, 1, 0, 0);
   EXPECT_EQ(drawn.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(drawn.status().message(), HasSubstr("pipeline.ops[0]: from 8×8 to 16384×16384"));
+}
+
+TEST(ServerPipelineTest, WhatNestedOpsMakeOnTheWayIsBoundedToo) {
+  v1::Pipeline pipeline;
+  auto& apply = *pipeline.add_ops()->mutable_random_apply();
+  apply.set_p(1);
+  for (int extent : {16384, 8}) {
+    auto& resize = *apply.add_transforms()->mutable_resize();
+    for (int axis = 0; axis < 2; ++axis) resize.add_size(extent);
+  }
+  const auto server = ServerPipeline::Create(pipeline, kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_THAT(server->Draw(server->outputs()[0], 0, {8, 8}, 1, 0, 0).status().message(),
+              HasSubstr("pipeline.ops[0]: from 8×8 to 16384×16384"));
+}
+
+// An op draws by its place and its own key: neither what stands before it nor what that drew moves it.
+TEST(ServerPipelineTest, AnOpsDrawsAreItsOwn) {
+  v1::Pipeline plain = DefaultPipeline(), busy = plain;
+  plain.add_ops()->mutable_color_jitter()->add_brightness(0.5);
+  *busy.mutable_ops(1) = v1::Op();
+  busy.mutable_ops(1)->mutable_rand_augment();
+  busy.add_ops()->mutable_color_jitter()->add_brightness(0.5);
+  const auto one = ServerPipeline::Create(plain, kFolder), other = ServerPipeline::Create(busy, kFolder);
+  for (uint64_t position = 0; position < 50; ++position)
+    EXPECT_EQ(one->Draw(one->outputs()[0], 0, {375, 500}, 1, 0, position)->back(),
+              other->Draw(other->outputs()[0], 0, {375, 500}, 1, 0, position)->back());
 }
 
 TEST(ServerPipelineTest, AnOpThatCannotTakeAnImageIsThePipelinesFault) {
   v1::Pipeline crop;
   crop.add_ops()->mutable_random_crop()->add_size(224);
-  const auto drawn = ServerPipeline::Create(crop, kFolder)->Draw({100, 300}, 1, 0, 0);
+  const auto server = ServerPipeline::Create(crop, kFolder);
+  const auto drawn = server->Draw(server->outputs()[0], 0, {100, 300}, 1, 0, 0);
   EXPECT_EQ(drawn.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(drawn.status().message(), HasSubstr("pipeline.ops[0]: RandomCrop.size"));
 }

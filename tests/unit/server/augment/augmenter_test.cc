@@ -1,11 +1,11 @@
 #include "server/augment/augmenter.h"
 
-#include <algorithm>
-#include <random>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/unit/server/augment/noise.h"
+#include "tests/unit/server/augment/random_ops.h"
+#include "tests/unit/server/augment/reference.h"
 
 namespace stoker {
 namespace {
@@ -13,129 +13,109 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Ops = std::vector<OpParameters>;
 
-struct Image {
-  ImageSize size;
+ReferenceImage NoiseImage(ImageSize size) { return {size, Noise(size)}; }
+
+// Only `region` of a whole image, as a decoder would give it, in a buffer that holds nothing else.
+struct Part {
+  Part(const ReferenceImage& image, const Region& region, int pixel_bytes, int eighths = 8)
+      : region(region), eighths(eighths), pixel_bytes(pixel_bytes) {
+    for (int64_t y = region.top; y < region.bottom(); ++y)
+      for (int64_t x = region.left; x < region.right(); ++x) {
+        pixels.insert(pixels.end(), image.At(y, x), image.At(y, x) + 3);
+        if (pixel_bytes == 4) pixels.push_back(0xee);
+      }
+  }
+  SourceImage source() const {
+    return {{pixels.data(), region.size, static_cast<ptrdiff_t>(region.size.width * pixel_bytes), pixel_bytes},
+            region,
+            eighths};
+  }
+
+  Region region;
+  int eighths, pixel_bytes;
   Bytes pixels;
-
-  const uint8_t* At(int64_t y, int64_t x) const { return &pixels[(y * size.width + x) * 3]; }
 };
 
-Image NoiseImage(ImageSize size) { return {size, Noise(size)}; }
-
-// An image of `size` whose pixel at y, x is the one `at` points to.
-template <typename At>
-Image Map(ImageSize size, const At& at) {
-  Image out = {size, {}};
-  for (int64_t y = 0; y < size.height; ++y)
-    for (int64_t x = 0; x < size.width; ++x) out.pixels.insert(out.pixels.end(), at(y, x), at(y, x) + 3);
+Bytes Applied(Augmenter& augmenter, const ImagePlan& plan, const Part& part) {
+  Bytes out(plan.result().height * plan.result().width * 3, 0xcd);
+  augmenter.Apply(plan, part.source(), out);
   return out;
 }
 
-// The ops pixel by pixel on the whole image; resize_test.cc answers for Resizer.
-struct Reference {
-  const Image& in;
-
-  Image operator()(const CropParameters& crop) const {
-    return Map(crop.size, [&](int64_t y, int64_t x) {
-      const int64_t row = crop.top + y, column = crop.left + x;
-      const bool inside = row >= 0 && column >= 0 && row < in.size.height && column < in.size.width;
-      return inside ? in.At(row, column) : crop.fill.data();
-    });
-  }
-  Image operator()(const ResizeParameters& resize) const {
-    Image out = {resize.size, Bytes(resize.size.height * resize.size.width * 3)};
-    Resizer().Resize(ViewOf(in.pixels, in.size), resize, out.pixels.data());
-    return out;
-  }
-  Image operator()(const FlipParameters& flip) const {
-    return Map(in.size, [&](int64_t y, int64_t x) {
-      return flip.axis == FlipParameters::Axis::kHorizontal ? in.At(y, in.size.width - 1 - x)
-                                                            : in.At(in.size.height - 1 - y, x);
-    });
-  }
-};
-
-Image Expected(Image image, const Ops& ops) {
-  for (const OpParameters& op : ops) image = std::visit(Reference{image}, op);
-  return image;
-}
-
-// Applies `ops` given only `region` of `image`, in a buffer that holds nothing else.
-Bytes Applied(Augmenter& augmenter, const Image& image, const Region& region, const Ops& ops, size_t out_bytes) {
-  const Image part = Map(region.size, [&](int64_t y, int64_t x) { return image.At(region.top + y, region.left + x); });
-  Bytes out(out_bytes, 0xcd);
-  augmenter.Apply(ViewOf(part.pixels, part.size), region, image.size, ops, out);
-  return out;
-}
-
-class RandomOps {
- public:
-  explicit RandomOps(uint32_t seed) : random_(seed) {}
-
-  int64_t Between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
-
-  ImageSize Size() { return {Between(1, 24), Between(1, 24)}; }
-
-  OpParameters Op() {
-    switch (Between(0, 5)) {
-      case 0:
-      case 1:
-      case 2: return CropParameters{Between(-12, 16), Between(-12, 16), Size(), {1, 22, 233}};
-      case 3: return ResizeParameters{Size(), static_cast<v1::Interpolation>(Between(1, 3)), Between(0, 1) == 1};
-      case 4: return FlipParameters{FlipParameters::Axis::kHorizontal};
-      default: return FlipParameters{FlipParameters::Axis::kVertical};
+TEST(AugmenterTest, AnyPartThatAPlanNeedsBecomesWhatTheOpsMakeOneByOne) {
+  Augmenter augmenter;
+  for (uint32_t seed = 0; seed < 20000; ++seed) {
+    RandomOps random(seed);
+    const ReferenceImage image = NoiseImage(random.Size());
+    const Ops ops = random.Ops(image.size, 8);
+    const ReferenceImage expected = ApplyOneByOne(image, ops);
+    const ImagePlan plan = ImagePlan::Make(image.size, ops, v1::JPEG_SCALING_K2);
+    const Region needed = plan.target().needed;
+    ASSERT_EQ(plan.result(), expected.size) << "seed " << seed;
+    ASSERT_TRUE(WholeOf(image.size).Contains(needed) && !needed.empty()) << "seed " << seed;
+    for (const Region& region : {needed, random.Around(needed, image.size), WholeOf(image.size)}) {
+      const Part part(image, region, static_cast<int>(random.Between(3, 4)));
+      ASSERT_EQ(Applied(augmenter, plan, part), expected.pixels) << "seed " << seed;
     }
   }
+}
 
-  // Some rectangle of the image that contains `inner`.
-  Region Around(const Region& inner, ImageSize whole) {
-    const int64_t top = Between(0, inner.top), left = Between(0, inner.left);
-    return {top, left, {Between(inner.bottom(), whole.height) - top, Between(inner.right(), whole.width) - left}};
-  }
+// The whole image at a reduced size, and those pixels of it that a decoder would make of `needed`.
+Region Reduced(const Region& needed, int eighths) {
+  const int64_t top = needed.top * eighths / 8, left = needed.left * eighths / 8;
+  const int64_t bottom = (needed.bottom() * eighths + 7) / 8, right = (needed.right() * eighths + 7) / 8;
+  return {top, left, {bottom - top, right - left}};
+}
 
- private:
-  std::mt19937 random_;
-};
-
-TEST(AugmenterTest, AppliesOpsAsTheirDefinitionsSay) {
+TEST(AugmenterTest, AnyPartOfAReducedImageGivesTheSameBytes) {
   Augmenter augmenter;
-  for (uint32_t seed = 0; seed < 5000; ++seed) {
+  int reduced = 0;
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
     RandomOps random(seed);
-    const Image image = NoiseImage(random.Size());
-    Ops ops;
-    for (int64_t n = random.Between(0, 5); n > 0; --n) ops.push_back(random.Op());
-    const Image expected = Expected(image, ops);
-    const Region needed = Augmenter::Needed(image.size, ops);
-    ASSERT_TRUE(WholeOf(image.size).Contains(needed) && !needed.empty());
-    for (const Region& region : {needed, random.Around(needed, image.size), WholeOf(image.size)})
-      ASSERT_EQ(Applied(augmenter, image, region, ops, expected.pixels.size()), expected.pixels) << "seed " << seed;
+    const ImageSize size = {random.Between(20, 150), random.Between(20, 150)};
+    const CropParameters crop = {random.Between(0, 9),
+                                 random.Between(0, 9),
+                                 {random.Between(2, size.height - 9), random.Between(2, size.width - 9)}};
+    const ImageSize to = {random.Between(1, 20), random.Between(1, 20)};
+    const ImagePlan plan =
+        ImagePlan::Make(size, Ops{crop, ResizeParameters{to}, FlipParameters{}}, v1::JPEG_SCALING_K1);
+    const int eighths = plan.target().eighths;
+    if (eighths == 8) continue;
+    ++reduced;
+    const ReferenceImage image = NoiseImage(Reduced(WholeOf(size), eighths).size);
+    const Region needed = Reduced(plan.target().needed, eighths);
+    const Bytes expected = Applied(augmenter, plan, Part(image, WholeOf(image.size), 4, eighths));
+    for (const Region& region : {needed, random.Around(needed, image.size)})
+      ASSERT_EQ(Applied(augmenter, plan, Part(image, region, 4, eighths)), expected) << "seed " << seed;
   }
+  EXPECT_GT(reduced, 1000);
 }
 
-TEST(AugmenterTest, NeedsOnlyWhatTheFirstCropsLeave) {
-  const ImageSize size = {100, 200};
-  const CropParameters crop = {10, 20, {30, 40}};
-  EXPECT_EQ(Augmenter::Needed(size, Ops{crop}), (Region{10, 20, {30, 40}}));
-  EXPECT_EQ(Augmenter::Needed(size, Ops{crop, FlipParameters{}}), (Region{10, 20, {30, 40}}));
-  EXPECT_EQ(Augmenter::Needed(size, Ops{crop, CropParameters{5, 6, {7, 8}}}), (Region{15, 26, {7, 8}}));
-  EXPECT_EQ(Augmenter::Needed(size, Ops{crop, ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}),
-            (Region{10, 20, {30, 40}}));
-  EXPECT_EQ(Augmenter::Needed(size, Ops{CropParameters{-4, 190, {10, 20}}}), (Region{0, 190, {6, 10}}));
-}
-
-TEST(AugmenterTest, NeedsTheWholeImageWhereNoCropComesFirst) {
-  const ImageSize size = {100, 200};
-  EXPECT_EQ(Augmenter::Needed(size, {}), WholeOf(size));
-  EXPECT_EQ(Augmenter::Needed(size, Ops{ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), WholeOf(size));
+TEST(AugmenterTest, AReducedImageIsResizedFromTheSamePlace) {
+  // A quarter of a ramp whose value tells the place: the crop's middle must come out either way.
+  const ImageSize size = {64, 256};
+  const auto ramp = [](ImageSize of, int step) {
+    ReferenceImage image = {of, {}};
+    for (int64_t i = 0; i < of.height * of.width; ++i)
+      image.pixels.insert(image.pixels.end(), 3, static_cast<uint8_t>(i % of.width * step + step / 2));
+    return image;
+  };
+  const ImagePlan plan =
+      ImagePlan::Make(size, Ops{CropParameters{3, 101, {51, 77}}, ResizeParameters{{5, 7}}}, v1::JPEG_SCALING_K2);
+  ASSERT_EQ(plan.target().eighths, 2);
+  Augmenter augmenter;
+  const ReferenceImage full = ramp(size, 1), quarter = ramp({16, 64}, 4);
+  const Bytes expected = Applied(augmenter, plan, Part(full, WholeOf(size), 3));
+  const Bytes found = Applied(augmenter, plan, Part(quarter, WholeOf(quarter.size), 3, 2));
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1) << i;
 }
 
 TEST(AugmenterTest, ACropOfPaddingAloneIsFill) {
   Augmenter augmenter;
-  const Image image = NoiseImage({5, 6});
-  const Ops ops = {CropParameters{2, 6, {2, 1}, {7, 8, 9}}};
-  const Region needed = Augmenter::Needed(image.size, ops);
-  EXPECT_EQ(needed.size, (ImageSize{1, 1}));
-  EXPECT_EQ(Applied(augmenter, image, needed, ops, 6), (Bytes{7, 8, 9, 7, 8, 9}));
+  const ReferenceImage image = NoiseImage({5, 6});
+  const ImagePlan plan = ImagePlan::Make(image.size, Ops{CropParameters{2, 6, {2, 1}, {7, 8, 9}}}, v1::JPEG_SCALING_K2);
+  EXPECT_EQ(plan.target().needed.size, (ImageSize{2, 1}));
+  EXPECT_EQ(Applied(augmenter, plan, Part(image, plan.target().needed, 4)), (Bytes{7, 8, 9, 7, 8, 9}));
 }
 
 }  // namespace

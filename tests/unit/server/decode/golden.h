@@ -1,4 +1,4 @@
-// Made by make_golden.py. Files of tests/fuzz/corpus/decode, and FNV-1a over Pillow's RGB pixels of each.
+// Made by make_golden.py. Files of tests/fuzz/corpus, and FNV-1a over Pillow's RGB pixels of each.
 #ifndef STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_
 #define STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_
 

@@ -14,8 +14,15 @@ import numpy as np
 from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent
-CORPUS = HERE.parents[2] / "fuzz" / "corpus" / "decode"
+CORPUS = HERE.parents[2] / "fuzz" / "corpus"  # A folder a format.
 WIDTH, HEIGHT = 37, 21  # Neither is a multiple of a block.
+
+
+def path_of(name):
+    """"bad_png_bomb" lies in the folder "png"."""
+    folder = CORPUS / name.removeprefix("bad_").split("_")[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
 
 
 def picture(channels, dtype=np.uint8):
@@ -187,16 +194,15 @@ def fnv1a(data):
 
 
 def main():
-    CORPUS.mkdir(parents=True, exist_ok=True)
     lines = []
     for name, data in files().items():
-        (CORPUS / name).write_bytes(data)
+        path_of(name).write_bytes(data)
         image = Image.open(io.BytesIO(data)).convert("RGB")
         lines.append(f'    {{"{name}", {{{image.height}, {image.width}}}, 0x{fnv1a(image.tobytes()):016x}}},\n')
     for name, data in undecodable_files().items():
-        (CORPUS / name).write_bytes(data)
+        path_of(name).write_bytes(data)
     (HERE / "golden.h").write_text(
-        "// Made by make_golden.py. Files of tests/fuzz/corpus/decode, and FNV-1a over Pillow's RGB pixels of each.\n"
+        "// Made by make_golden.py. Files of tests/fuzz/corpus, and FNV-1a over Pillow's RGB pixels of each.\n"
         "#ifndef STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n#define STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n\n"
         "#include <cstdint>\n\n#include \"common/pipeline/schema.h\"\n\nnamespace stoker {\n\n"
         "struct Golden {\n  const char* name;\n  ImageSize size;\n  uint64_t pixels_hash;\n};\n\n"

@@ -1,0 +1,22 @@
+#ifndef STOKER_SERVER_AUGMENT_PADDING_H_
+#define STOKER_SERVER_AUGMENT_PADDING_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// The pixel that stands at `i`, which may lie outside, along an axis of `extent` pixels; −1 for a constant.
+inline int64_t PaddingSource(int64_t i, int64_t extent, v1::PaddingMode padding) {
+  if (i >= 0 && i < extent) return i;
+  if (padding == v1::PADDING_MODE_CONSTANT) return -1;
+  if (padding == v1::PADDING_MODE_REFLECT) i = i < 0 ? -i : 2 * (extent - 1) - i;
+  if (padding == v1::PADDING_MODE_SYMMETRIC) i = i < 0 ? -1 - i : 2 * extent - 1 - i;
+  return std::clamp<int64_t>(i, 0, extent - 1);
+}
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_AUGMENT_PADDING_H_

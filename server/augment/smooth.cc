@@ -1,0 +1,112 @@
+#include "server/augment/smooth.h"
+
+#include <algorithm>
+
+#include "common/check.h"
+#include "common/identity/elementary.h"
+#include "server/augment/scratch.h"
+#include "server/augment/smooth_row.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kChannels = 3;
+
+// torchvision's kernel, e^(−(i / sigma)² / 2) scaled to a sum of 1. The sums of the first weights are rounded rather
+// than the weights, so that all of them add up.
+void MakeKernel(int size, double sigma, HalfKernel& kernel) {
+  constexpr double kHalf = 1 << 14;
+  std::vector<double> exact(size / 2 + 1);
+  double sum = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double distance = static_cast<double>(i) / sigma;
+    exact[i] = distance > 30 ? 0 : DeterministicExp(-0.5 * distance * distance);  // e^−450 is nothing.
+    if (i == 0) exact[i] *= 0.5;
+    sum += exact[i];
+  }
+  std::vector<int32_t> weights;
+  double sum_so_far = 0;
+  int32_t given = 0;
+  for (double weight : exact) {
+    sum_so_far += weight;
+    weights.push_back(static_cast<int32_t>(sum_so_far / sum * kHalf + 0.5) - given);
+    given += weights.back();
+  }
+  kernel.Set(weights);
+}
+
+// Where a reflection lies, for `i` that is less than `size` outside.
+int64_t Reflected(int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; }
+
+// Fills `row`, pixels of `channels` values of an image of `width`, whose first pixel is at `left`: those outside of the
+// image become reflections of those inside.
+void ReflectOutside(int64_t left, int64_t pixels, int64_t width, int64_t channels, int16_t* row) {
+  const auto reflect = [&](int64_t x) {
+    std::copy_n(row + (Reflected(x, width) - left) * channels, channels, row + (x - left) * channels);
+  };
+  for (int64_t x = left; x < 0; ++x) reflect(x);
+  for (int64_t x = width; x < left + pixels; ++x) reflect(x);
+}
+
+void CopyPixels(const uint8_t* in, int pixel_bytes, int64_t count, uint8_t* out) {
+  if (pixel_bytes == kChannels) {
+    std::copy_n(in, count * kChannels, out);
+    return;
+  }
+  for (int64_t x = 0; x < count; ++x)
+    for (int64_t channel = 0; channel < kChannels; ++channel)
+      out[x * kChannels + channel] = in[x * pixel_bytes + channel];
+}
+
+// A part of an image, addressed by the whole's coordinates.
+struct Part {
+  const ImageView& view;
+  const Region& at;
+  const uint8_t* At(int64_t y, int64_t x) const { return view.At(y - at.top, x - at.left); }
+};
+
+}  // namespace
+
+void Smoother::Blur(const BlurParameters& blur, const ImageView& in, const Region& at, ImageSize whole,
+                    const Region& wanted, uint8_t* out) {
+  const auto [halo_down, halo_across] = Halo(blur);
+  STOKER_CHECK(whole.width > halo_across && whole.height > halo_down);
+  MakeKernel(blur.kernel_width, blur.sigma, across_);
+  MakeKernel(blur.kernel_height, blur.sigma, down_);
+  const Part part = {in, at};
+  const int64_t first = std::max<int64_t>(0, wanted.left - halo_across);
+  const int64_t end = std::min(whole.width, wanted.right() + halo_across);
+  const int64_t left = wanted.left - halo_across, pixels = wanted.size.width + 2 * halo_across;
+  int16_t* sums = Reserve(pixels * in.pixel_bytes + kRowPadding, sums_);
+  uint8_t* row = Reserve(wanted.size.width * in.pixel_bytes + kRowPadding, row_);
+  for (int64_t y = wanted.top; y < wanted.bottom(); ++y, out += wanted.size.width * kChannels) {
+    rows_.clear();
+    for (int64_t i = y - halo_down; i <= y + halo_down; ++i)
+      rows_.push_back(part.At(Reflected(i, whole.height), first));
+    BlurDown(down_, rows_, (end - first) * in.pixel_bytes, sums + (first - left) * in.pixel_bytes);
+    ReflectOutside(left, pixels, whole.width, in.pixel_bytes, sums);
+    BlurAcross(across_, sums + halo_across * in.pixel_bytes, wanted.size.width * in.pixel_bytes, in.pixel_bytes, row);
+    CopyPixels(row, in.pixel_bytes, wanted.size.width, out);
+  }
+}
+
+void Smoother::Sharpen(const SharpnessParameters& sharpness, const ImageView& in, const Region& at, ImageSize whole,
+                       const Region& wanted, uint8_t* out) {
+  const Part part = {in, at};
+  const Region inside = Region{1, 1, {whole.height - 2, whole.width - 2}}.Intersection(wanted);
+  const int64_t values = inside.size.width * in.pixel_bytes;
+  for (int64_t y = wanted.top; y < wanted.bottom(); ++y, out += wanted.size.width * kChannels) {
+    CopyPixels(part.At(y, wanted.left), in.pixel_bytes, wanted.size.width, out);
+    if (inside.empty() || y < inside.top || y >= inside.bottom()) continue;
+    int16_t* sums = Reserve(values + 2 * in.pixel_bytes + kRowPadding, sums_);
+    uint8_t* row = Reserve(values + kRowPadding, row_);
+    rows_.clear();
+    for (int64_t i = y - 1; i <= y + 1; ++i) rows_.push_back(part.At(i, inside.left - 1));
+    SumDown(rows_, values + 2 * in.pixel_bytes, sums);
+    std::copy_n(part.At(y, inside.left), values, row);
+    SharpenAcross(static_cast<float>(sharpness.factor), sums + in.pixel_bytes, values, in.pixel_bytes, row);
+    CopyPixels(row, in.pixel_bytes, inside.size.width, out + (inside.left - wanted.left) * kChannels);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,328 @@
+#include "server/decode/jpeg_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "server/decode/jpeg_kernels.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace stoker {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors of at most 32 bytes; all that crosses lanes stays in blocks of 16 bytes.
+using D16 = hn::CappedTag<int16_t, 16>;
+using D32 = hn::RepartitionToWide<D16>;
+using V16 = hn::Vec<D16>;
+using V32 = hn::Vec<D32>;
+constexpr D16 d16;
+constexpr D32 d32;
+constexpr size_t kBlocks = hn::MaxLanes(d16) / 8;  // 16-byte blocks of a vector
+
+// ---- inverse DCT ----
+
+constexpr int kConstantBits = 13;
+constexpr int kPassBits = 2;
+
+// A pair of 16-bit factors in each 32-bit lane.
+HWY_INLINE V16 Pair(int first, int second) {
+  return hn::BitCast(d16, hn::Set(d32, static_cast<int32_t>(static_cast<uint32_t>(second) << 16 |
+                                                            (static_cast<uint32_t>(first) & 0xffff))));
+}
+
+// a[2i] · b[2i] + a[2i+1] · b[2i+1]
+HWY_INLINE V32 MulPairs(V16 a, V16 b) {
+  V32 odd = hn::Zero(d32);
+  const V32 even = hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), odd);
+  return hn::RearrangeToOddPlusEven(even, odd);
+}
+
+// One dimension over half of the lanes: the four pairs of inputs that are multiplied together. `out` in order.
+template <int kShift>
+HWY_INLINE void Transform(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
+  // Even part.
+  const V32 sum = hn::Add(MulPairs(in04, Pair(8192, 8192)), rounding);
+  const V32 difference = hn::Add(MulPairs(in04, Pair(8192, -8192)), rounding);
+  const V32 rotated2 = MulPairs(in26, Pair(4433, 4433 - 15137));
+  const V32 rotated3 = MulPairs(in26, Pair(4433 + 6270, 4433));
+  const V32 even0 = hn::Add(sum, rotated3), even3 = hn::Sub(sum, rotated3);
+  const V32 even1 = hn::Add(difference, rotated2), even2 = hn::Sub(difference, rotated2);
+  // Odd part, each sum of four products written out.
+  const V32 odd0 =
+      hn::Add(MulPairs(in71, Pair(2446 - 7373 - 16069 + 9633, 9633 - 7373)), MulPairs(in53, Pair(9633, 9633 - 16069)));
+  const V32 odd1 =
+      hn::Add(MulPairs(in71, Pair(9633, 9633 - 3196)), MulPairs(in53, Pair(16819 - 20995 + 9633 - 3196, 9633 - 20995)));
+  const V32 odd2 = hn::Add(MulPairs(in71, Pair(9633 - 16069, 9633)),
+                           MulPairs(in53, Pair(9633 - 20995, 25172 - 20995 + 9633 - 16069)));
+  const V32 odd3 =
+      hn::Add(MulPairs(in71, Pair(9633 - 7373, 12299 - 7373 + 9633 - 3196)), MulPairs(in53, Pair(9633 - 3196, 9633)));
+  out[0] = hn::ShiftRight<kShift>(hn::Add(even0, odd3));
+  out[7] = hn::ShiftRight<kShift>(hn::Sub(even0, odd3));
+  out[1] = hn::ShiftRight<kShift>(hn::Add(even1, odd2));
+  out[6] = hn::ShiftRight<kShift>(hn::Sub(even1, odd2));
+  out[2] = hn::ShiftRight<kShift>(hn::Add(even2, odd1));
+  out[5] = hn::ShiftRight<kShift>(hn::Sub(even2, odd1));
+  out[3] = hn::ShiftRight<kShift>(hn::Add(even3, odd0));
+  out[4] = hn::ShiftRight<kShift>(hn::Sub(even3, odd0));
+}
+
+// One dimension: the lanes of rows[0…7] are transformed side by side.
+template <int kShift>
+HWY_INLINE void TransformRows(V16* HWY_RESTRICT rows, int32_t offset) {
+  const V32 rounding = hn::Set(d32, (1 << (kShift - 1)) + offset * (1 << kShift));
+  V32 lower[8], upper[8];
+  Transform<kShift>(hn::InterleaveLower(d16, rows[0], rows[4]), hn::InterleaveLower(d16, rows[2], rows[6]),
+                    hn::InterleaveLower(d16, rows[7], rows[1]), hn::InterleaveLower(d16, rows[5], rows[3]), lower,
+                    rounding);
+  Transform<kShift>(hn::InterleaveUpper(d16, rows[0], rows[4]), hn::InterleaveUpper(d16, rows[2], rows[6]),
+                    hn::InterleaveUpper(d16, rows[7], rows[1]), hn::InterleaveUpper(d16, rows[5], rows[3]), upper,
+                    rounding);
+  for (int i = 0; i < 8; ++i) rows[i] = hn::ReorderDemote2To(d16, lower[i], upper[i]);
+}
+
+template <typename T>
+HWY_INLINE V16 LowerLanes(V16 a, V16 b) {
+  const hn::Repartition<T, D16> d;
+  return hn::BitCast(d16, hn::InterleaveLower(d, hn::BitCast(d, a), hn::BitCast(d, b)));
+}
+template <typename T>
+HWY_INLINE V16 UpperLanes(V16 a, V16 b) {
+  const hn::Repartition<T, D16> d;
+  return hn::BitCast(d16, hn::InterleaveUpper(d, hn::BitCast(d, a), hn::BitCast(d, b)));
+}
+
+// Swaps the rows and columns of each 8×8 block.
+HWY_INLINE void Transpose(V16* HWY_RESTRICT v) {
+  V16 a[8], b[8];
+  for (int i = 0; i < 4; ++i) {
+    a[2 * i] = LowerLanes<int16_t>(v[2 * i], v[2 * i + 1]);
+    a[2 * i + 1] = UpperLanes<int16_t>(v[2 * i], v[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    b[4 * i] = LowerLanes<int32_t>(a[4 * i], a[4 * i + 2]);
+    b[4 * i + 1] = UpperLanes<int32_t>(a[4 * i], a[4 * i + 2]);
+    b[4 * i + 2] = LowerLanes<int32_t>(a[4 * i + 1], a[4 * i + 3]);
+    b[4 * i + 3] = UpperLanes<int32_t>(a[4 * i + 1], a[4 * i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    v[2 * i] = LowerLanes<int64_t>(b[i], b[4 + i]);
+    v[2 * i + 1] = UpperLanes<int64_t>(b[i], b[4 + i]);
+  }
+}
+
+// Columns of 16-bit samples, one in each vector, to rows of bytes: each vector then holds rows 2i and 2i + 1.
+HWY_INLINE void PackColumns(const V16* HWY_RESTRICT columns, V16* HWY_RESTRICT rows) {
+  const V16 zero = hn::Zero(d16), most = hn::Set(d16, 255);
+  V16 pairs[4];
+  for (int i = 0; i < 4; ++i) {
+    const V16 left = hn::Min(hn::Max(columns[2 * i], zero), most);
+    const V16 right = hn::Min(hn::Max(columns[2 * i + 1], zero), most);
+    pairs[i] = hn::Or(left, hn::ShiftLeft<8>(right));
+  }
+  const V16 left_low = LowerLanes<int16_t>(pairs[0], pairs[1]), left_high = UpperLanes<int16_t>(pairs[0], pairs[1]);
+  const V16 right_low = LowerLanes<int16_t>(pairs[2], pairs[3]), right_high = UpperLanes<int16_t>(pairs[2], pairs[3]);
+  rows[0] = LowerLanes<int32_t>(left_low, right_low);
+  rows[1] = UpperLanes<int32_t>(left_low, right_low);
+  rows[2] = LowerLanes<int32_t>(left_high, right_high);
+  rows[3] = UpperLanes<int32_t>(left_high, right_high);
+}
+
+// Of each block 8 coefficients from `at` on. A template, so that only the branch that fits is compiled.
+template <typename D>
+HWY_INLINE hn::Vec<D> LoadBlocks(D d, int16_t* const* HWY_RESTRICT blocks, int at) {
+  if constexpr (hn::MaxLanes(d) == 8) {
+    return hn::Load(d, blocks[0] + at);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, hn::Load(half, blocks[1] + at), hn::Load(half, blocks[0] + at));
+  }
+}
+
+// `blocks` and `targets` of kBlocks blocks.
+HWY_INLINE void TransformBlocks(int16_t* const* HWY_RESTRICT blocks, const BlockTarget* const* targets) {
+  V16 v[8];
+  for (int row = 0; row < 8; ++row) v[row] = LoadBlocks(d16, blocks, 8 * row);
+  TransformRows<kConstantBits - kPassBits>(v, 0);
+  Transpose(v);
+  TransformRows<kConstantBits + kPassBits + 3>(v, 128);
+  V16 rows[4];
+  PackColumns(v, rows);
+  HWY_ALIGN uint64_t bytes[4][2 * kBlocks];
+  for (int i = 0; i < 4; ++i) hn::Store(rows[i], d16, reinterpret_cast<int16_t*>(bytes[i]));
+  for (size_t block = 0; block < kBlocks; ++block) {
+    uint8_t* out = targets[block]->samples;
+    for (int row = 0; row < 8; ++row, out += targets[block]->stride)
+      std::memcpy(out, &bytes[row / 2][2 * block + row % 2], 8);
+  }
+}
+
+void InverseDct(int16_t* blocks, std::span<const BlockTarget> targets) {
+  for (size_t i = 0; i < targets.size(); i += kBlocks) {
+    const size_t second = std::min(i + kBlocks - 1, targets.size() - 1);
+    int16_t* const pair[2] = {blocks + 64 * i, blocks + 64 * second};
+    const BlockTarget* const pair_targets[2] = {&targets[i], &targets[second]};
+    TransformBlocks(pair, pair_targets);
+  }
+  std::memset(blocks, 0, targets.size() * 64 * sizeof *blocks);
+}
+
+// ---- YCbCr to RGB ----
+
+using D8 = hn::Repartition<uint8_t, D16>;
+using V8 = hn::Vec<D8>;
+constexpr D8 d8;
+constexpr int64_t kStep = hn::MaxLanes(d8);  // pixels
+
+// 16-bit values of kStep pixels: the lower and the upper 8 of each 16.
+struct Values {
+  V16 lower, upper;
+};
+
+HWY_INLINE Values Widen(V8 bytes) {
+  const V8 zero = hn::Zero(d8);
+  return {hn::BitCast(d16, hn::InterleaveLower(d8, bytes, zero)),
+          hn::BitCast(d16, hn::InterleaveUpper(d8, bytes, zero))};
+}
+
+HWY_INLINE V16 LoadWide(const uint8_t* samples) {
+  return hn::PromoteTo(d16, hn::LoadU(hn::Rebind<uint8_t, D16>(), samples));
+}
+
+HWY_INLINE V16 Triple(V16 v) { return hn::Add(v, hn::Add(v, v)); }
+
+// Chroma of kStep pixels from `at` on.
+template <ChromaHalving kHalving>
+HWY_INLINE Values Upsample(const uint8_t* near, const uint8_t* far, int far_bias, int64_t at) {
+  if constexpr (kHalving == ChromaHalving::kNone) {
+    return Widen(hn::LoadU(d8, near + at));
+  } else if constexpr (kHalving == ChromaHalving::kVertical) {
+    const Values n = Widen(hn::LoadU(d8, near + at)), f = Widen(hn::LoadU(d8, far + at));
+    const V16 bias = hn::Set(d16, static_cast<int16_t>(far_bias));
+    return {hn::ShiftRight<2>(hn::Add(hn::Add(Triple(n.lower), f.lower), bias)),
+            hn::ShiftRight<2>(hn::Add(hn::Add(Triple(n.upper), f.upper), bias))};
+  } else {
+    // Sums down the columns at three places side by side; then across.
+    const auto column = [&](int64_t x) HWY_ATTR {
+      const V16 here = LoadWide(near + x);
+      if constexpr (kHalving == ChromaHalving::kHorizontal) return here;
+      return hn::Add(Triple(here), LoadWide(far + x));
+    };
+    constexpr bool kBoth = kHalving == ChromaHalving::kBoth;
+    const V16 here = Triple(column(at / 2)), left = column(at / 2 - 1), right = column(at / 2 + 1);
+    const V16 even_bias = hn::Set(d16, kBoth ? 8 : 1), odd_bias = hn::Set(d16, kBoth ? 7 : 2);
+    const V16 even = hn::ShiftRight < kBoth ? 4 : 2 > (hn::Add(hn::Add(here, left), even_bias));
+    const V16 odd = hn::ShiftRight < kBoth ? 4 : 2 > (hn::Add(hn::Add(here, right), odd_bias));
+    return {hn::InterleaveLower(d16, even, odd), hn::InterleaveUpper(d16, even, odd)};
+  }
+}
+
+HWY_INLINE V16 Clamp(V16 v) { return hn::Min(hn::Max(v, hn::Zero(d16)), hn::Set(d16, 255)); }
+
+// (x · factor + 2^15) >> 16 for |x| ≤ 128.
+HWY_INLINE V16 MulRounded(V16 x, int16_t factor) {
+  const V16 twice = hn::MulHigh(hn::Add(x, x), hn::Set(d16, factor));
+  return hn::ShiftRight<1>(hn::Add(twice, hn::Set(d16, 1)));
+}
+
+// 0.34414 · cb and 0.71414 · cr away from y; 46802 = 2^16 − 18734.
+HWY_INLINE V16 Green(V16 y, V16 cb, V16 cr) {
+  const V16 factors = Pair(-22554, 18734);
+  const V32 half = hn::Set(d32, 1 << 15);
+  const V32 lower = hn::ShiftRight<16>(hn::Add(MulPairs(hn::InterleaveLower(d16, cb, cr), factors), half));
+  const V32 upper = hn::ShiftRight<16>(hn::Add(MulPairs(hn::InterleaveUpper(d16, cb, cr), factors), half));
+  return hn::Add(hn::Sub(y, cr), hn::ReorderDemote2To(d16, lower, upper));
+}
+
+// Writes 4 pixels of each block, 64 bytes apart.
+template <typename D>
+HWY_INLINE void StoreApart(D d, hn::Vec<D> pixels, uint8_t* HWY_RESTRICT out) {
+  auto* const lanes = reinterpret_cast<int16_t*>(out);
+  if constexpr (hn::MaxLanes(d) == 8) {
+    hn::StoreU(pixels, d, lanes);
+  } else {
+    const hn::Half<D> half;
+    hn::StoreU(hn::LowerHalf(half, pixels), half, lanes);
+    hn::StoreU(hn::UpperHalf(half, pixels), half, lanes + 32);
+  }
+}
+
+HWY_INLINE void StorePixels(V16 red, V16 green, V16 blue, uint8_t* HWY_RESTRICT out) {
+  const V16 red_green = hn::Or(red, hn::ShiftLeft<8>(green));
+  StoreApart(d16, LowerLanes<int16_t>(red_green, blue), out);
+  StoreApart(d16, UpperLanes<int16_t>(red_green, blue), out + 16);
+}
+
+HWY_INLINE void StoreRgb(V16 y, V16 cb, V16 cr, uint8_t* HWY_RESTRICT out) {
+  const V16 center = hn::Set(d16, 128);
+  cb = hn::Sub(cb, center);
+  cr = hn::Sub(cr, center);
+  const V16 red = hn::Add(hn::Add(y, cr), MulRounded(cr, 26345));                 // 1.402
+  const V16 blue = hn::Add(hn::Add(y, hn::Add(cb, cb)), MulRounded(cb, -14942));  // 1.772
+  StorePixels(Clamp(red), Clamp(Green(y, cb, cr)), Clamp(blue), out);
+}
+
+template <ChromaHalving kHalving>
+HWY_INLINE void ConvertRow(const YCbCrRow& row, int64_t width, uint8_t* HWY_RESTRICT out) {
+  for (int64_t x = 0; x < width; x += kStep) {
+    const Values y = Widen(hn::LoadU(d8, row.luma + x));
+    const Values cb = Upsample<kHalving>(row.near[0], row.far[0], row.far_bias, x);
+    const Values cr = Upsample<kHalving>(row.near[1], row.far[1], row.far_bias, x);
+    StoreRgb(y.lower, cb.lower, cr.lower, out + 4 * x);
+    StoreRgb(y.upper, cb.upper, cr.upper, out + 4 * x + 32);
+  }
+}
+
+void YCbCrToRgbx(const YCbCrRow& row, ChromaHalving halving, int64_t width, uint8_t* out) {
+  switch (halving) {
+    case ChromaHalving::kNone: return ConvertRow<ChromaHalving::kNone>(row, width, out);
+    case ChromaHalving::kHorizontal: return ConvertRow<ChromaHalving::kHorizontal>(row, width, out);
+    case ChromaHalving::kVertical: return ConvertRow<ChromaHalving::kVertical>(row, width, out);
+    case ChromaHalving::kBoth: return ConvertRow<ChromaHalving::kBoth>(row, width, out);
+  }
+}
+
+void GrayToRgbx(const uint8_t* luma, int64_t width, uint8_t* out) {
+  for (int64_t x = 0; x < width; x += kStep) {
+    const Values y = Widen(hn::LoadU(d8, luma + x));
+    StorePixels(y.lower, y.lower, y.lower, out + 4 * x);
+    StorePixels(y.upper, y.upper, y.upper, out + 4 * x + 32);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stoker
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace stoker {
+
+HWY_EXPORT(InverseDct);
+HWY_EXPORT(YCbCrToRgbx);
+HWY_EXPORT(GrayToRgbx);
+
+void InverseDct(int16_t* blocks, std::span<const BlockTarget> targets) {
+  HWY_DYNAMIC_DISPATCH(InverseDct)(blocks, targets);
+}
+
+void FillBlock(int16_t dc, const BlockTarget& target) {
+  const int sample = std::clamp(128 + ((dc + 4) >> 3), 0, 255);
+  const uint64_t row = 0x0101010101010101 * static_cast<uint64_t>(sample);
+  uint8_t* out = target.samples;
+  for (int y = 0; y < 8; ++y, out += target.stride) std::memcpy(out, &row, sizeof row);
+}
+
+void YCbCrToRgbx(const YCbCrRow& row, ChromaHalving halving, int64_t width, uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(YCbCrToRgbx)(row, halving, width, out);
+}
+
+void GrayToRgbx(const uint8_t* luma, int64_t width, uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(GrayToRgbx)(luma, width, out);
+}
+
+}  // namespace stoker
+#endif  // HWY_ONCE

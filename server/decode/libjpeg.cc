@@ -1,0 +1,208 @@
+#include "server/decode/libjpeg.h"
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+// libjpeg's headers need <cstddef> and <cstdio> before them.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+#include "server/decode/jpeg_scans.h"
+#include "server/decode/limits.h"
+
+namespace stoker {
+namespace {
+
+// Columns and rows around a region at a reduced size that its chroma is smoothed with.
+constexpr int64_t kMargin = 2;
+
+// Where libjpeg's errors and warnings end up.
+struct ErrorHandler {
+  jpeg_error_mgr manager;  // First: libjpeg hands its address to the functions below.
+  std::jmp_buf jump;
+  v1::DecodeWarnings policy;
+  jpeg_progress_mgr progress;
+  absl::Time deadline;
+  bool late = false;
+};
+
+[[noreturn]] void OnError(j_common_ptr codec) { std::longjmp(reinterpret_cast<ErrorHandler*>(codec->err)->jump, 1); }
+
+// Called once a row of blocks, in each scan.
+void OnProgress(j_common_ptr codec) {
+  auto* handler = reinterpret_cast<ErrorHandler*>(codec->err);
+  if (absl::Now() <= handler->deadline) return;
+  handler->late = true;
+  OnError(codec);
+}
+
+void OnMessage(j_common_ptr codec, int level) {
+  if (level >= 0) return;  // Traces; warnings are negative.
+  const v1::DecodeWarnings policy = reinterpret_cast<ErrorHandler*>(codec->err)->policy;
+  if (policy == v1::DECODE_WARNINGS_IGNORE) return;
+  if (policy == v1::DECODE_WARNINGS_FAIL || codec->err->msg_code == JWRN_JPEG_EOF) OnError(codec);
+}
+
+// Converts `width` pixels in place from CMYK as Adobe stores it, which is inverted: 255 is no ink. Each ink
+// takes its share of what black leaves, rounded like Pillow's MULDIV255 does.
+void InvertedCmykToRgb(uint8_t* row, int64_t width) {
+  for (int64_t x = 0; x < width; ++x) {
+    const int light = row[4 * x + 3];
+    for (int channel = 0; channel < 3; ++channel) {
+      const int absorbed = (255 - row[4 * x + channel]) * light + 128;
+      row[4 * x + channel] = light - ((absorbed + (absorbed >> 8)) >> 8);
+    }
+  }
+}
+
+// The rectangle of the image at `eighths` of its size that shows `needed`, and a margin.
+Region Reduced(const Region& needed, int eighths, ImageSize reduced) {
+  const int64_t top = needed.top * eighths / 8 - kMargin, left = needed.left * eighths / 8 - kMargin;
+  const int64_t bottom = (needed.bottom() * eighths + 7) / 8 + kMargin;
+  const int64_t right = (needed.right() * eighths + 7) / 8 + kMargin;
+  return WholeOf(reduced).Intersection({top, left, {bottom - top, right - left}});
+}
+
+}  // namespace
+
+class LibjpegDecoder::File {
+ public:
+  explicit File(v1::DecodeWarnings policy) {
+    codec_.err = jpeg_std_error(&errors_.manager);
+    errors_.manager.error_exit = OnError;
+    errors_.manager.emit_message = OnMessage;
+    errors_.policy = policy;
+  }
+  ~File() { jpeg_destroy_decompress(&codec_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Reads up to the first scan, and checks the limits. Comes first, once.
+  absl::Status Open(std::span<const uint8_t> file, const Decoder::Options& options);
+
+  ImageSize size() const { return {codec_.image_height, codec_.image_width}; }
+
+  // Comes next, once.
+  absl::Status Decode(const DecodeTarget& target, absl::Duration time, DecodedImage& image);
+
+ private:
+  bool has_ink() const { return codec_.num_components == 4; }
+  bool CanSkip() const;
+
+  // Starts the scan and narrows it to the columns of `region`, which becomes what will be read.
+  absl::Status Start(int eighths, const Region& needed, Region& region);
+  absl::Status ReadRows(const Region& region, uint8_t* pixels);
+
+  // Runs `step`, which libjpeg leaves by longjmp where it fails. That skips destructors: a step owns nothing.
+  template <typename Step>
+  absl::Status Run(const Step& step) {
+    if (setjmp(errors_.jump) != 0) return Failure();
+    step();
+    return absl::OkStatus();
+  }
+
+  absl::Status Failure();
+
+  ErrorHandler errors_ = {};
+  jpeg_decompress_struct codec_ = {};
+};
+
+absl::Status LibjpegDecoder::File::Failure() {
+  if (errors_.late) return absl::DeadlineExceededError("decoding this JPEG takes longer than allowed");
+  char reason[JMSG_LENGTH_MAX];
+  errors_.manager.format_message(reinterpret_cast<j_common_ptr>(&codec_), reason);
+  if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return absl::ResourceExhaustedError(reason);
+  return absl::DataLossError(absl::StrCat("cannot decode this JPEG: ", reason));
+}
+
+absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+  STOKER_RETURN_IF_ERROR(Run([&] {
+    jpeg_create_decompress(&codec_);
+    codec_.mem->max_memory_to_use = 0;  // No limit: JPEGMEM in the environment must not decide what decodes.
+    jpeg_mem_src(&codec_, file.data(), file.size());
+    jpeg_read_header(&codec_, TRUE);
+  }));
+  STOKER_RETURN_IF_ERROR(CheckSize(size(), options));
+  if (codec_.num_components != 1 && codec_.num_components != 3 && codec_.num_components != 4)
+    return absl::DataLossError(absl::StrCat("a JPEG of ", codec_.num_components, " components is not a picture"));
+  if (!jpeg_has_multiple_scans(&codec_)) return absl::OkStatus();
+  const uint64_t scans = CountJpegScans(file);
+  if (scans > options.max_scans)
+    return absl::DataLossError(
+        absl::StrCat("a JPEG of ", scans, " scans is above limits.max_scans, ", options.max_scans));
+  return absl::OkStatus();
+}
+
+// Whether libjpeg-turbo 2.1 gives a part the pixels that it has in the whole: not where a component is quartered.
+bool LibjpegDecoder::File::CanSkip() const { return codec_.max_h_samp_factor <= 2 && codec_.max_v_samp_factor <= 2; }
+
+absl::Status LibjpegDecoder::File::Start(int eighths, const Region& needed, Region& region) {
+  return Run([&] {
+    codec_.out_color_space = has_ink() ? JCS_CMYK : JCS_EXT_RGBX;
+    codec_.scale_num = eighths;
+    codec_.scale_denom = 8;
+    codec_.do_block_smoothing = FALSE;  // Of progressive files that end early: a part would differ from the whole.
+    jpeg_start_decompress(&codec_);
+    const ImageSize whole = {codec_.output_height, codec_.output_width};
+    region = Reduced(needed, eighths, whole);
+    auto left = static_cast<JDIMENSION>(region.left), width = static_cast<JDIMENSION>(region.size.width);
+    if (CanSkip()) {
+      jpeg_crop_scanline(&codec_, &left, &width);
+    } else {
+      left = 0, width = codec_.output_width;
+    }
+    region.left = left;
+    region.size.width = width;
+  });
+}
+
+absl::Status LibjpegDecoder::File::ReadRows(const Region& region, uint8_t* pixels) {
+  return Run([&] {
+    // To the beginning of a row of MCUs, one row early: elsewhere rows above would be missing (libjpeg-turbo#915).
+    const int64_t mcu = int64_t{codec_.max_v_samp_factor} * codec_.min_DCT_scaled_size;
+    const int64_t skipped = CanSkip() ? std::max<int64_t>(0, region.top / mcu - 1) * mcu : 0;
+    if (skipped > 0) jpeg_skip_scanlines(&codec_, static_cast<JDIMENSION>(skipped));
+    for (int64_t y = skipped; y < region.bottom(); ++y) {
+      // Rows above the region are written where its first one will lie.
+      uint8_t* row = pixels + std::max<int64_t>(y - region.top, 0) * region.size.width * DecodedImage::kPixelBytes;
+      jpeg_read_scanlines(&codec_, &row, 1);
+      if (has_ink()) InvertedCmykToRgb(row, region.size.width);
+    }
+  });
+}
+
+absl::Status LibjpegDecoder::File::Decode(const DecodeTarget& target, absl::Duration time, DecodedImage& image) {
+  STOKER_CHECK(WholeOf(size()).Contains(target.needed));
+  errors_.deadline = absl::Now() + time;
+  errors_.progress.progress_monitor = OnProgress;
+  codec_.progress = &errors_.progress;
+  Region region;
+  STOKER_RETURN_IF_ERROR(Start(target.eighths, target.needed, region));
+  image.Reset(region, target.eighths);
+  return ReadRows(region, image.pixels.data());
+}
+
+LibjpegDecoder::LibjpegDecoder() = default;
+LibjpegDecoder::~LibjpegDecoder() = default;
+
+absl::StatusOr<ImageSize> LibjpegDecoder::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+  file_ = file;
+  options_ = options;
+  opened_ = std::make_unique<File>(options.warnings);
+  STOKER_RETURN_IF_ERROR(opened_->Open(file, options));
+  return opened_->size();
+}
+
+absl::Status LibjpegDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
+  if (opened_ == nullptr) STOKER_RETURN_IF_ERROR(Open(file_, options_).status());
+  const std::unique_ptr<File> file = std::move(opened_);  // Read once.
+  return file->Decode(target, options_.time, image);
+}
+
+}  // namespace stoker

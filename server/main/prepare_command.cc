@@ -1,0 +1,216 @@
+#include "server/main/prepare_command.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/config/byte_size.h"
+#include "common/config/yaml_proto.h"
+#include "common/status_macros.h"
+#include "server/config/settings.h"
+#include "server/main/server.h"
+
+namespace stoker {
+namespace {
+
+constexpr char kAbout[] = R"(
+Without --short-side or --pipeline JPEGs are laid out anew: the same pixels, in a file of which a server decodes little
+more than a crop needs (restart markers every few blocks, a single scan). Files of other formats are copied.
+
+The copy has the same class folders, names, labels and order, and is served like any image folder. A file that
+cannot be prepared (damaged, of 12 bits) is copied as it is and named at the end. Run again, the command goes on where
+it was stopped, and does nothing when all is done.
+
+Examples:
+  stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
+      The same pixels, cheaper to read in part.
+  stokerd prepare --data photos --out photos-512 --short-side 512 --quality 95
+      Reduce images whose shorter side is above 512 pixels to 512, as torchvision's Resize(512) does, and encode
+      them as JPEG, 4:2:0, whatever they were. Others as above.
+  stokerd prepare --data val --out val-224 --pipeline eval.yaml
+      Run the ops of a pipeline that nothing random is in, such as
+          ops:
+            - Resize: {size: 256}
+            - CenterCrop: {size: 224}
+      once, and store pixels. A pipeline that begins with these ops is then served without decoding, with the bytes
+      that it has from the originals; any other is refused. Files keep their names, but no other program reads them.)";
+
+volatile std::sig_atomic_t caught_signal = 0;
+std::atomic<bool> stop = false;
+
+// Once: a second one ends the process, which harms nothing either.
+void StopOnSignals() {
+  struct sigaction action = {};
+  action.sa_handler = [](int signal) {
+    caught_signal = signal;
+    stop = true;  // Lock-free, hence allowed here.
+  };
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+// A bar on a terminal, elsewhere a line now and then.
+class ProgressLine {
+ public:
+  void Indexing(uint64_t files) {
+    if (IsDue()) Print(absl::StrFormat("indexing: %d files so far", files));
+  }
+
+  void Show(const PrepareProgress& progress) {
+    if (!begun_) began_ = absl::Now(), begun_ = true;
+    if (IsDue()) Print(Text(progress));
+  }
+
+  void Clear() const {
+    if (terminal_) std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  bool IsDue() {
+    const absl::Time now = absl::Now();
+    if (now - last_ < (terminal_ ? absl::Milliseconds(200) : absl::Seconds(5))) return false;
+    last_ = now;
+    return true;
+  }
+
+  std::string Text(const PrepareProgress& progress) const {
+    const double seconds = std::max(absl::ToDoubleSeconds(absl::Now() - began_), 1e-3);
+    const double rate = static_cast<double>(progress.made) / seconds;
+    std::string left = "?";
+    if (progress.made > 0)
+      left = absl::FormatDuration(absl::Seconds(static_cast<int64_t>((progress.files - progress.done) / rate + 1)));
+    return absl::StrFormat("%s%d of %d files, %s -> %s, %.0f files/s, %s left", terminal_ ? Bar(progress) : "",
+                           progress.done, progress.files, FormatByteSize(progress.bytes_in),
+                           FormatByteSize(progress.bytes_out), rate, left);
+  }
+
+  static std::string Bar(const PrepareProgress& progress) {
+    const size_t filled = progress.done * 24 / std::max<uint64_t>(progress.files, 1);
+    return absl::StrCat("[", std::string(filled, '#'), std::string(24 - filled, '.'), "] ");
+  }
+
+  void Print(const std::string& text) const {
+    std::fprintf(stderr, terminal_ ? "\r%s\033[K" : "%s\n", text.c_str());
+    std::fflush(stderr);
+  }
+
+  const bool terminal_ = isatty(STDERR_FILENO) != 0;
+  absl::Time last_ = absl::Now(), began_;
+  bool begun_ = false;
+};
+
+std::string Growth(const PrepareProgress& progress) {
+  const double in = static_cast<double>(std::max<uint64_t>(progress.bytes_in, 1));
+  return absl::StrFormat("%s -> %s, %+.1f%%", FormatByteSize(progress.bytes_in), FormatByteSize(progress.bytes_out),
+                         (static_cast<double>(progress.bytes_out) / in - 1) * 100);
+}
+
+void Print(const PrepareReport& report, const std::string& out) {
+  const PrepareProgress& progress = report.progress;
+  for (const auto& [file, reason] : report.problems)
+    std::fprintf(stderr, "not prepared: %s: %s\n", file.c_str(), reason.c_str());
+  if (report.was_complete) {
+    std::printf("%s: complete already, %lu files; nothing to do\n", out.c_str(), progress.files);
+  } else if (report.stopped) {
+    std::printf("%s: stopped, with %lu of %lu files; the same command goes on from here\n", out.c_str(), progress.done,
+                progress.files);
+  } else {
+    std::printf("%s: %lu files, %lu of them made now (%s)\n", out.c_str(), progress.files, progress.made,
+                Growth(progress).c_str());
+  }
+  if (!report.problems.empty())
+    std::printf("%zu files could not be prepared and are served as they were: see above\n", report.problems.size());
+  if (report.might_be_scaled > 0)
+    std::printf(
+        "%lu images were not reduced: if a pipeline goes on with a resize, a server of the originals decodes "
+        "them at a lower size, to slightly other pixels. For equal bytes set jpeg_scaling: exact.\n",
+        report.might_be_scaled);
+}
+
+}  // namespace
+
+PrepareCommand::PrepareCommand(CLI::App& app)
+    : command_(app.add_subcommand("prepare", "Copy an image folder into a layout that serves faster")) {
+  command_->footer(kAbout);
+  command_->add_option("--data", data_, "The image folder to prepare; never written to")->required()->type_name("DIR");
+  command_->add_option("--out", out_, "The folder to make; neither in --data nor around it")
+      ->required()
+      ->type_name("DIR");
+  auto* interval = command_->add_option("--restart-interval", restart_interval_,
+                                        "MCUs (16 pixels wide for 4:2:0) between restart markers, about [8]");
+  auto* strip = command_->add_flag("--strip", strip_, "Drop EXIF, color profiles and comments");
+  auto* short_side = command_->add_option("--short-side", short_side_, "Reduce images to this shorter side, in pixels");
+  command_->add_option("--quality", quality_, "Of JPEGs that --short-side makes, 1 to 100 [95]")->needs(short_side);
+  command_->add_option("--pipeline", pipeline_file_, "Run the server ops of this pipeline, in YAML, and store pixels")
+      ->type_name("FILE")
+      ->excludes(short_side)
+      ->excludes(interval)
+      ->excludes(strip);
+  command_->add_option("--workers", workers_, "Threads [the CPUs that this process may use]")
+      ->envname("STOKER_WORKERS")
+      ->type_name("N");
+  command_->add_flag("--overwrite", overwrite_,
+                     "Replace what --out holds from other settings or another source; files of other names stay");
+  command_->add_option("--cache-dir", cache_dir_, "Where dataset indexes are kept [~/.cache/stoker]")
+      ->envname("STOKER_CACHE_DIR")
+      ->type_name("DIR");
+}
+
+bool PrepareCommand::parsed() const { return command_->parsed(); }
+
+absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
+  v1::ServerConfig config;
+  config.set_workers(workers_);
+  config.set_cache_dir(cache_dir_);
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  PrepareOptions options = {.data = data_,
+                            .out = out_,
+                            .workers = settings.workers,
+                            .overwrite = overwrite_,
+                            .cache_dir = settings.cache_dir,
+                            .tool = BuildDescription(),
+                            .stop = &stop};
+  if (!pipeline_file_.empty()) {
+    STOKER_RETURN_IF_ERROR(ReadYamlFile(pipeline_file_, *options.mode.mutable_pipeline()));
+  } else if (command_->count("--short-side") > 0) {
+    v1::PreparedShortSide& mode = *options.mode.mutable_short_side();
+    mode.set_size(short_side_);
+    mode.set_quality(quality_);
+    mode.set_restart_interval(restart_interval_);
+    mode.set_strip(strip_);
+  } else {
+    options.mode.mutable_lossless()->set_restart_interval(restart_interval_);
+    options.mode.mutable_lossless()->set_strip(strip_);
+  }
+  return options;
+}
+
+absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {
+  STOKER_ASSIGN_OR_RETURN(PrepareOptions options, Options());
+  StopOnSignals();
+  ProgressLine line;
+  options.indexing = [&line](uint64_t files) { line.Indexing(files); };
+  options.progress = [&line](const PrepareProgress& progress) { line.Show(progress); };
+  auto report = stoker::Prepare(options);
+  line.Clear();
+  return report;
+}
+
+int PrepareCommand::Run() const {
+  const auto report = Prepare();
+  if (!report.ok()) {
+    std::fprintf(stderr, "stokerd: %s\n", std::string(report.status().message()).c_str());
+    return 1;
+  }
+  Print(*report, out_);
+  return report->stopped ? 128 + caught_signal : 0;
+}
+
+}  // namespace stoker

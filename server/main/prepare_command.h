@@ -1,0 +1,40 @@
+#ifndef STOKER_SERVER_MAIN_PREPARE_COMMAND_H_
+#define STOKER_SERVER_MAIN_PREPARE_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/prepare/prepare.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stoker {
+
+// `stokerd prepare`: its flags, its progress on stderr, its report. Used once, by the main thread.
+class PrepareCommand {
+ public:
+  // Adds the command to `app`, which must outlive this. Parsing fills the flags.
+  explicit PrepareCommand(CLI::App& app);
+
+  bool parsed() const;
+
+  // Prepares, until it is done or a signal ends it. The process's exit status: 0, 1 for an error, which was printed,
+  // or 128 + the signal.
+  int Run() const;
+
+ private:
+  absl::StatusOr<PrepareOptions> Options() const;
+  absl::StatusOr<PrepareReport> Prepare() const;
+
+  CLI::App* const command_;
+  std::string data_, out_, pipeline_file_, cache_dir_;
+  uint32_t restart_interval_ = 8, short_side_ = 0, quality_ = 95, workers_ = 0;
+  bool strip_ = false, overwrite_ = false;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_MAIN_PREPARE_COMMAND_H_

@@ -1,0 +1,247 @@
+#include "server/prepare/jpeg_writer.h"
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+// libjpeg's headers need <cstddef> and <cstdio> before them.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kMaxMarkerBytes = 0xffff;  // What a segment's length can say.
+
+// What libjpeg writes to: grows as it goes.
+struct Destination {
+  jpeg_destination_mgr manager;  // First: libjpeg hands its address to the functions below.
+  std::vector<uint8_t> bytes;
+};
+
+// Where libjpeg's errors and warnings end up.
+struct ErrorHandler {
+  jpeg_error_mgr manager;  // First, likewise.
+  std::jmp_buf jump;
+};
+
+[[noreturn]] void OnError(j_common_ptr codec) { std::longjmp(reinterpret_cast<ErrorHandler*>(codec->err)->jump, 1); }
+
+void OnMessage(j_common_ptr codec, int level) {
+  if (level < 0) OnError(codec);  // A warning: something is damaged, and made up.
+}
+
+void Ignore(j_compress_ptr) {}
+
+bool Grow(std::vector<uint8_t>& bytes, size_t size) try {
+  bytes.resize(size);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+// All that there was room for is full.
+boolean Enlarge(j_compress_ptr codec) {
+  auto& to = *reinterpret_cast<Destination*>(codec->dest);
+  const size_t full = to.bytes.size();
+  if (!Grow(to.bytes, full * 2)) ERREXIT1(codec, JERR_OUT_OF_MEMORY, 0);
+  to.manager.next_output_byte = to.bytes.data() + full;
+  to.manager.free_in_buffer = to.bytes.size() - full;
+  return TRUE;
+}
+
+// A file that is read and one that is written inside of libjpeg. Used once.
+class JpegCodec {
+ public:
+  JpegCodec() {
+    in_.err = out_.err = jpeg_std_error(&errors_.manager);
+    errors_.manager.error_exit = OnError;
+    errors_.manager.emit_message = OnMessage;
+  }
+  ~JpegCodec() {
+    jpeg_destroy_decompress(&in_);
+    jpeg_destroy_compress(&out_);
+  }
+  JpegCodec(const JpegCodec&) = delete;
+  JpegCodec& operator=(const JpegCodec&) = delete;
+
+  // Reads up to the first scan, keeping the segments of the markers that `layout` keeps. Comes first.
+  absl::Status Open(std::span<const uint8_t> jpeg, const JpegLayout& layout);
+
+  absl::StatusOr<std::vector<uint8_t>> Transcode(const JpegLayout& layout);
+  absl::StatusOr<std::vector<uint8_t>> Encode(std::span<const uint8_t> rgb, ImageSize size, int quality,
+                                              const JpegLayout& layout);
+
+ private:
+  // Runs `step`, which libjpeg leaves by longjmp where it fails. That skips destructors: a step owns nothing.
+  template <typename Step>
+  absl::Status Run(const Step& step) {
+    if (setjmp(errors_.jump) != 0) return Failure();
+    step();
+    return absl::OkStatus();
+  }
+
+  absl::Status Failure();
+  void BeginWriting(size_t about_bytes);
+  void SetLayout(const JpegLayout& layout, int mcus_per_row);
+  void CopyMarkers(bool beside_colors);
+  std::vector<uint8_t> Written();
+
+  ErrorHandler errors_ = {};
+  jpeg_decompress_struct in_ = {};
+  jpeg_compress_struct out_ = {};
+  Destination destination_ = {};
+  size_t in_bytes_ = 0;
+};
+
+absl::Status JpegCodec::Failure() {
+  char reason[JMSG_LENGTH_MAX];
+  errors_.manager.format_message(reinterpret_cast<j_common_ptr>(&in_), reason);
+  if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return absl::ResourceExhaustedError(reason);
+  return absl::DataLossError(absl::StrCat("libjpeg: ", reason));
+}
+
+absl::Status JpegCodec::Open(std::span<const uint8_t> jpeg, const JpegLayout& layout) {
+  in_bytes_ = jpeg.size();
+  return Run([&] {
+    jpeg_create_decompress(&in_);
+    in_.mem->max_memory_to_use = 0;  // No limit: JPEGMEM in the environment must not decide.
+    jpeg_mem_src(&in_, jpeg.data(), jpeg.size());
+    for (int marker = 0; marker < 16 && !layout.strip; ++marker)
+      jpeg_save_markers(&in_, JPEG_APP0 + marker, kMaxMarkerBytes);
+    if (!layout.strip) jpeg_save_markers(&in_, JPEG_COM, kMaxMarkerBytes);
+    jpeg_read_header(&in_, TRUE);
+  });
+}
+
+void JpegCodec::BeginWriting(size_t about_bytes) {
+  jpeg_create_compress(&out_);
+  out_.mem->max_memory_to_use = 0;
+  destination_.manager.init_destination = Ignore;
+  destination_.manager.empty_output_buffer = Enlarge;
+  destination_.manager.term_destination = Ignore;
+  out_.dest = &destination_.manager;
+  if (!Grow(destination_.bytes, about_bytes + 4096)) ERREXIT1(&out_, JERR_OUT_OF_MEMORY, 0);
+  destination_.manager.next_output_byte = destination_.bytes.data();
+  destination_.manager.free_in_buffer = destination_.bytes.size();
+}
+
+void JpegCodec::SetLayout(const JpegLayout& layout, int mcus_per_row) {
+  out_.optimize_coding = TRUE;
+  out_.restart_interval = RestartInterval(layout.restart_interval, mcus_per_row);
+}
+
+// A JFIF or Adobe segment says what the colors are. Transcoding keeps the original's; an encoder writes its own.
+bool IsAboutColors(const jpeg_marker_struct& marker) {
+  const auto begins = [&](absl::string_view text) {
+    return marker.data_length >= text.size() && std::equal(text.begin(), text.end(), marker.data);
+  };
+  return (marker.marker == JPEG_APP0 && (begins("JFIF") || begins("JFXX"))) ||
+         (marker.marker == JPEG_APP0 + 14 && begins("Adobe"));
+}
+
+void JpegCodec::CopyMarkers(bool beside_colors) {
+  for (const jpeg_marker_struct* marker = in_.marker_list; marker != nullptr; marker = marker->next)
+    if (beside_colors || !IsAboutColors(*marker))
+      jpeg_write_marker(&out_, marker->marker, marker->data, marker->data_length);
+}
+
+std::vector<uint8_t> JpegCodec::Written() {
+  destination_.bytes.resize(destination_.bytes.size() - destination_.manager.free_in_buffer);
+  return std::move(destination_.bytes);
+}
+
+int CeilDivide(int64_t dividend, int64_t divisor) { return static_cast<int>((dividend + divisor - 1) / divisor); }
+
+// Of a scan of all components: that of a single one has MCUs of one block.
+int McusPerRow(const jpeg_decompress_struct& jpeg) {
+  return CeilDivide(jpeg.image_width, jpeg.num_components == 1 ? DCTSIZE : DCTSIZE * jpeg.max_h_samp_factor);
+}
+
+absl::StatusOr<std::vector<uint8_t>> JpegCodec::Transcode(const JpegLayout& layout) {
+  STOKER_RETURN_IF_ERROR(Run([&] {
+    jvirt_barray_ptr* coefficients = jpeg_read_coefficients(&in_);
+    BeginWriting(in_bytes_ + in_bytes_ / 4);
+    jpeg_copy_critical_parameters(&in_, &out_);
+    SetLayout(layout, McusPerRow(in_));
+    out_.write_JFIF_header = layout.strip && in_.saw_JFIF_marker;
+    out_.write_Adobe_marker = layout.strip && in_.saw_Adobe_marker;
+    jpeg_write_coefficients(&out_, coefficients);
+    CopyMarkers(true);
+    jpeg_finish_compress(&out_);
+    jpeg_finish_decompress(&in_);
+  }));
+  return Written();
+}
+
+bool IsGray(std::span<const uint8_t> rgb) {
+  for (size_t i = 0; i < rgb.size(); i += 3)
+    if (rgb[i] != rgb[i + 1] || rgb[i] != rgb[i + 2]) return false;
+  return true;
+}
+
+absl::StatusOr<std::vector<uint8_t>> JpegCodec::Encode(std::span<const uint8_t> rgb, ImageSize size, int quality,
+                                                       const JpegLayout& layout) {
+  const bool gray = IsGray(rgb);
+  std::vector<uint8_t> gray_row(gray ? size.width : 0);
+  STOKER_RETURN_IF_ERROR(Run([&] {
+    BeginWriting(rgb.size() / 4);
+    out_.image_height = size.height;
+    out_.image_width = size.width;
+    out_.input_components = gray ? 1 : 3;
+    out_.in_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&out_);  // 4:2:0.
+    jpeg_set_quality(&out_, quality, TRUE);
+    out_.dct_method = JDCT_ISLOW;
+    SetLayout(layout, CeilDivide(size.width, gray ? DCTSIZE : 2 * DCTSIZE));
+    jpeg_start_compress(&out_, TRUE);
+    CopyMarkers(false);
+    while (out_.next_scanline < out_.image_height) {
+      const uint8_t* pixels = rgb.data() + out_.next_scanline * size.width * 3;
+      for (size_t x = 0; x < gray_row.size(); ++x) gray_row[x] = pixels[3 * x];
+      // libjpeg reads its input only, though its type does not say so.
+      JSAMPROW row = gray ? gray_row.data() : const_cast<uint8_t*>(pixels);
+      jpeg_write_scanlines(&out_, &row, 1);
+    }
+    jpeg_finish_compress(&out_);
+  }));
+  return Written();
+}
+
+}  // namespace
+
+int RestartInterval(int wanted, int mcus_per_row) {
+  int best = 0;
+  for (int interval = CeilDivide(3 * wanted, 4); interval <= std::min(3 * wanted / 2, 65535); ++interval)
+    if (mcus_per_row % interval == 0 && (best == 0 || std::abs(interval - wanted) < std::abs(best - wanted)))
+      best = interval;
+  return best == 0 ? wanted : best;
+}
+
+absl::StatusOr<std::vector<uint8_t>> TranscodeJpeg(std::span<const uint8_t> jpeg, const JpegLayout& layout) {
+  JpegCodec codec;
+  STOKER_RETURN_IF_ERROR(codec.Open(jpeg, layout));
+  return codec.Transcode(layout);
+}
+
+absl::StatusOr<std::vector<uint8_t>> CompressJpeg(std::span<const uint8_t> rgb, ImageSize size, int quality,
+                                                  const JpegLayout& layout, std::span<const uint8_t> original) {
+  STOKER_CHECK(rgb.size() == static_cast<uint64_t>(size.height * size.width * 3));
+  JpegCodec codec;
+  if (IsJpeg(original) && !layout.strip) STOKER_RETURN_IF_ERROR(codec.Open(original, layout));
+  return codec.Encode(rgb, size, quality, layout);
+}
+
+bool IsJpeg(std::span<const uint8_t> file) {
+  return file.size() >= 3 && file[0] == 0xff && file[1] == 0xd8 && file[2] == 0xff;
+}
+
+}  // namespace stoker

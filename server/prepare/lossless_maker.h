@@ -1,0 +1,31 @@
+#ifndef STOKER_SERVER_PREPARE_LOSSLESS_MAKER_H_
+#define STOKER_SERVER_PREPARE_LOSSLESS_MAKER_H_
+
+#include "server/decode/decoder.h"
+#include "server/prepare/file_maker.h"
+#include "server/prepare/jpeg_writer.h"
+
+namespace stoker {
+
+// Lays JPEGs out anew and checks that each decodes to the same pixels; leaves other formats as they are.
+class LosslessMaker final : public FileMaker {
+ public:
+  explicit LosslessMaker(const v1::PreparedLossless& settings);
+
+  absl::StatusOr<MadeFile> Make(std::span<const uint8_t> file) override;
+
+  // Damage that libjpeg can paper over counts too: the original must stay, for clients that refuse it. Time is no
+  // matter here.
+  static Decoder::Options StrictDecoding();
+
+ private:
+  absl::StatusOr<MadeFile> Transcode(std::span<const uint8_t> file);
+
+  const JpegLayout layout_;
+  Decoder decoder_;
+  DecodedImage before_, after_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_PREPARE_LOSSLESS_MAKER_H_

@@ -1,0 +1,237 @@
+#include "server/prepare/prepare.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "common/pipeline/pipeline.h"
+#include "common/status_macros.h"
+#include "server/augment/self_check.h"
+#include "server/prepare/file_maker.h"
+#include "server/prepare/output_folder.h"
+#include "server/prepare/prepared_mode.h"
+#include "server/read/class_walk.h"
+#include "server/read/folder_walk.h"
+#include "server/read/image_folder.h"
+#include "server/read/printable_name.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kDiskThreads = 16;  // For what waits for the disk rather than the CPU.
+
+// Calls `work(thread, i)` for each i < count, by several threads, until one fails or says that it is Cancelled.
+template <typename Work>
+absl::Status ForEach(uint64_t count, int threads, const Work& work) {
+  std::atomic<uint64_t> next = 0;
+  std::atomic<bool> ended = false;
+  absl::Mutex mutex;
+  absl::Status first;
+  {
+    std::vector<std::jthread> running;
+    for (int thread = 0; thread < threads && static_cast<uint64_t>(thread) < count; ++thread)
+      running.emplace_back([&, thread] {
+        for (uint64_t i; !ended && (i = next++) < count;) {
+          const absl::Status status = work(thread, i);
+          if (status.ok()) continue;
+          ended = true;
+          const absl::MutexLock lock(&mutex);
+          first.Update(status);
+        }
+      });
+  }
+  return first;
+}
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path == folder || absl::StartsWith(path, folder == "/" ? folder : folder + "/");
+}
+
+// That neither folder holds the other, whatever their paths look like.
+absl::Status CheckApart(const std::string& data, const std::string& out) {
+  std::error_code error;
+  const std::string canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(out, error), error);
+  if (error) return absl::UnavailableError(absl::StrCat("--out ", out, ": ", error.message()));
+  struct stat in_status, out_status;
+  const bool same = stat(data.c_str(), &in_status) == 0 && stat(out.c_str(), &out_status) == 0 &&
+                    in_status.st_dev == out_status.st_dev && in_status.st_ino == out_status.st_ino;
+  if (!same && !IsBelow(canonical, data) && !IsBelow(data, canonical)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--out ", out, ": is, holds or lies in --data ", data,
+                                                 ", which is never written to: name a folder beside it"));
+}
+
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, v1::Prepared prepared, const ImageFolder& source, OutputFolder out)
+      : options_(options), prepared_(std::move(prepared)), source_(source), out_(std::move(out)) {
+    report_.progress.files = source.size();
+  }
+
+  absl::StatusOr<PrepareReport> Run();
+
+ private:
+  absl::Status Clear();
+  absl::StatusOr<std::vector<uint64_t>> FindMissing() const;
+  absl::Status MakeAll(const std::vector<uint64_t>& ids);
+  absl::Status MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id);
+  void Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, const MadeFile& made);
+  absl::Status Finish();
+  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+  const PrepareOptions& options_;
+  const v1::Prepared prepared_;
+  const ImageFolder& source_;
+  OutputFolder out_;
+
+  absl::Mutex mutex_;
+  PrepareReport report_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::pair<uint64_t, std::string>> problems_ ABSL_GUARDED_BY(mutex_);  // by sample id
+};
+
+absl::StatusOr<PrepareReport> Preparation::Run() {
+  if (out_.state() == v1::PREPARED_STATE_CLEARING) STOKER_RETURN_IF_ERROR(Clear());
+  STOKER_ASSIGN_OR_RETURN(const std::vector<uint64_t> missing, FindMissing());
+  const bool was_complete = missing.empty() && out_.state() == v1::PREPARED_STATE_COMPLETE;
+  {
+    const absl::MutexLock lock(&mutex_);
+    report_.was_complete = was_complete;
+    report_.progress.done = source_.size() - missing.size();
+    if (options_.progress) options_.progress(report_.progress);
+    if (was_complete) return report_;
+  }
+  STOKER_RETURN_IF_ERROR(out_.SetState(v1::PREPARED_STATE_UNFINISHED));
+  const absl::Status made = MakeAll(missing);
+  STOKER_RETURN_IF_ERROR(out_.RemoveParts());
+  if (!made.ok() && !absl::IsCancelled(made)) return made;
+  if (made.ok()) STOKER_RETURN_IF_ERROR(Finish());
+  const absl::MutexLock lock(&mutex_);
+  report_.stopped = !made.ok();
+  std::sort(problems_.begin(), problems_.end());
+  for (const auto& [id, reason] : problems_) report_.problems.push_back({source_.SampleName(id), reason});
+  return report_;
+}
+
+// Removes what the source's files will replace, unless that is the source's very files, by some link.
+absl::Status Preparation::Clear() {
+  const auto remove = [this](int, uint64_t id) {
+    const std::string file = source_.index().Path(id);
+    struct stat held, original;
+    if (fstatat(out_.descriptor(), file.c_str(), &held, AT_SYMLINK_NOFOLLOW) != 0) return absl::OkStatus();
+    const std::string from = absl::StrCat(source_.root(), "/", file);
+    if (stat(from.c_str(), &original) == 0 && held.st_dev == original.st_dev && held.st_ino == original.st_ino)
+      return NamedError(absl::StrCat(out_.path(), "/", file),
+                        absl::FailedPreconditionError("is the very file that --data has, by some link; name another "
+                                                      "--out: --data is never written to"));
+    return out_.Remove(file);
+  };
+  STOKER_RETURN_IF_ERROR(out_.SetState(v1::PREPARED_STATE_CLEARING));
+  return ForEach(source_.size(), kDiskThreads, remove);
+}
+
+// An empty file is what a machine that lost its power leaves of one that was not synced.
+absl::StatusOr<std::vector<uint64_t>> Preparation::FindMissing() const {
+  std::vector<uint8_t> exists(source_.size());
+  STOKER_RETURN_IF_ERROR(ForEach(source_.size(), kDiskThreads, [&](int, uint64_t id) {
+    struct stat status;
+    exists[id] = fstatat(out_.descriptor(), source_.index().Path(id).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 S_ISREG(status.st_mode) && status.st_size > 0;
+    return absl::OkStatus();
+  }));
+  std::vector<uint64_t> missing;
+  for (uint64_t id = 0; id < exists.size(); ++id)
+    if (!exists[id]) missing.push_back(id);
+  return missing;
+}
+
+absl::Status Preparation::MakeAll(const std::vector<uint64_t>& ids) {
+  std::vector<std::unique_ptr<FileMaker>> makers;
+  for (int i = 0; i < options_.workers; ++i) makers.push_back(CreateFileMaker(prepared_));
+  std::vector<SampleBytes> samples(options_.workers);
+  return ForEach(ids.size(), options_.workers,
+                 [&](int worker, uint64_t i) { return MakeOne(worker, *makers[worker], samples[worker], ids[i]); });
+}
+
+absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id) {
+  if (stopped()) return absl::CancelledError("stopped");
+  STOKER_RETURN_IF_ERROR(source_.Read(id, sample));
+  const std::vector<uint8_t>& file = sample.fields[0];
+  auto made = maker.Make(file);
+  if (!made.ok()) return NamedError(source_.index().Path(id), made.status());
+  if (made->bytes.has_value() && made->bytes->size() > kMaxImageFileBytes)
+    made = MadeFile{.problem = "it would grow beyond what stokerd reads"};
+  const std::vector<uint8_t>& bytes = made->bytes.has_value() ? *made->bytes : file;
+  STOKER_RETURN_IF_ERROR(out_.Put(worker, source_.index().Path(id), bytes));
+  Count(id, file.size(), bytes.size(), *made);
+  return absl::OkStatus();
+}
+
+void Preparation::Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, const MadeFile& made) {
+  const absl::MutexLock lock(&mutex_);
+  PrepareProgress& progress = report_.progress;
+  ++progress.done;
+  ++progress.made;
+  progress.bytes_in += bytes_in;
+  progress.bytes_out += bytes_out;
+  report_.might_be_scaled += made.might_be_scaled;
+  if (!made.problem.empty()) problems_.emplace_back(id, made.problem);
+  if (options_.progress) options_.progress(progress);
+}
+
+// That OUT is the image folder that it should be: the same names, hence the same labels and order.
+absl::Status Preparation::Finish() {
+  WalkOptions walk;
+  walk.threads = kDiskThreads;
+  STOKER_ASSIGN_OR_RETURN(const FolderListing listing, WalkImageFolder(out_.path(), out_.descriptor(), walk));
+  const FolderIndex &made = listing.index, &wanted = source_.index();
+  const bool more = made.files.size() > wanted.files.size();
+  const FolderIndex& larger = more ? made : wanted;
+  for (uint64_t id = 0; id < larger.files.size(); ++id) {
+    if (id < made.files.size() && id < wanted.files.size() && made.Path(id) == wanted.Path(id)) continue;
+    const std::string name = ShortPrintableName(larger.Path(id));
+    return absl::FailedPreconditionError(
+        absl::StrCat("--out ", out_.path(), more ? ": holds '" : ": lost '", name,
+                     more ? "', which --data lacks; move it away, and run the same again" : "'; run the same again"));
+  }
+  STOKER_RETURN_IF_ERROR(out_.Sync());
+  return out_.SetState(v1::PREPARED_STATE_COMPLETE, absl::BytesToHexString(listing.fingerprint));
+}
+
+absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& options) {
+  v1::ImageFolder folder;
+  folder.set_path(options.data);
+  auto source = ImageFolder::Open(folder, {.cache_dir = options.cache_dir, .progress = options.indexing});
+  if (!source.ok())
+    return absl::Status(source.status().code(), absl::StrCat("--data ", options.data, ": ", source.status().message()));
+  if (!(*source)->schema()[0].prepared.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("--data ", options.data, ": its images went through a pipeline already; prepare the original"));
+  return source;
+}
+
+}  // namespace
+
+absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options) {
+  STOKER_ASSIGN_OR_RETURN(v1::Prepared prepared, ValidatedMode(options.mode));
+  STOKER_ASSIGN_OR_RETURN(const auto source, OpenSource(options));
+  STOKER_RETURN_IF_ERROR(CheckApart(source->root(), options.out));
+  prepared.set_source_fingerprint(absl::BytesToHexString(source->fingerprint()));
+  prepared.set_tool(options.tool);
+  if (!prepared.has_lossless()) {
+    STOKER_ASSIGN_OR_RETURN(const uint64_t check, PixelCheck());
+    prepared.set_pixel_version(kPixelVersion);
+    prepared.set_pixel_check(absl::StrCat(absl::Hex(check, absl::kZeroPad16)));
+  }
+  STOKER_ASSIGN_OR_RETURN(OutputFolder out, OutputFolder::Open(options.out, prepared, options.overwrite));
+  return Preparation(options, prepared, *source, std::move(out)).Run();
+}
+
+}  // namespace stoker

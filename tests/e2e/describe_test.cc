@@ -1,0 +1,29 @@
+// What `stoker describe` says of a server's pipeline.
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/process.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(DescribeTest, ExplainsHowTheServerMakesAnImageWhenAsked) {
+  StokerdProcess server({"--synthetic", "64x48x3"});
+  const std::vector<std::string> describe = {"stoker", "describe", "--servers", server.address()};
+  const Finished brief = RunProgram(describe);
+  EXPECT_EQ(brief.status, 0) << brief.err;
+  EXPECT_THAT(brief.out, Not(HasSubstr("in one pass")));
+  std::vector<std::string> explain = describe;
+  explain.push_back("--explain");
+  const Finished explained = RunProgram(explain);
+  EXPECT_EQ(explained.status, 0) << explained.err;
+  EXPECT_THAT(explained.out, HasSubstr("plan\n  image: from an image of 48×64 pixels\n"
+                                       "  1. ops[0] RandomResizedCrop + ops[1] RandomHorizontalFlip: crop, resize to "
+                                       "224×224 (bilinear, antialiased) and flip left and right, in one pass\n"));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,126 @@
+// `stokerd prepare` as its user meets it.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/cluster.h"
+#include "tests/support/photo_folder.h"
+#include "tests/support/process.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+class PrepareCommandTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "stokerd-prepare-" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+    ASSERT_TRUE(WritePhotoFolder(Path("in"), {.classes = 2, .images = 3, .size = {80, 100}}).ok());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  Finished Prepare(std::vector<std::string> flags) const {
+    std::vector<std::string> arguments = {"stokerd", "prepare",  "--cache-dir", Path("cache"),
+                                          "--data",  Path("in"), "--out",       Path("out")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return RunProgram(arguments);
+  }
+
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(PrepareCommandTest, HelpTeaches) {
+  const Finished help = RunProgram({"stokerd", "prepare", "--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* text : {"--data", "--out", "--restart-interval", "--strip", "--short-side", "--quality",
+                           "--pipeline", "--workers", "--overwrite", "Examples:", "goes on where"})
+    EXPECT_THAT(help.out, HasSubstr(text));
+}
+
+TEST_F(PrepareCommandTest, PreparesOnceAndSaysSoTheSecondTime) {
+  const Finished first = Prepare({});
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("out: 6 files, 6 of them made now ("));
+  const Finished second = Prepare({});
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("complete already, 6 files; nothing to do"));
+  const Finished other = Prepare({"--restart-interval", "9"});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.err, HasSubstr("--overwrite"));
+  EXPECT_EQ(Prepare({"--restart-interval", "9", "--overwrite"}).status, 0);
+}
+
+TEST_F(PrepareCommandTest, NamesDamagedFilesAndSucceeds) {
+  std::filesystem::resize_file(Path("in/class-01/image-0001.jpg"), 700);
+  const Finished run = Prepare({});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.err, HasSubstr("not prepared: class-01/image-0001.jpg: "));
+  EXPECT_THAT(run.out, HasSubstr("1 files could not be prepared and are served as they were"));
+}
+
+TEST_F(PrepareCommandTest, TheCopyIsServed) {
+  ASSERT_EQ(Prepare({"--short-side", "64", "--quality", "90"}).status, 0);
+  StokerdProcess server({"--data", Path("out"), "--cache-dir", Path("cache")});
+  v1::Pipeline pipeline;
+  pipeline.add_ops()->mutable_center_crop()->add_size(64);
+  const EpochResult epoch = RunEpoch({.servers = {server.address()}, .pipeline = pipeline, .batch_size = 3});
+  EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+  EXPECT_EQ(epoch.sample_ids.size(), 6u);
+}
+
+TEST_F(PrepareCommandTest, RunsThePipelineOfAFileAndRefusesRandomOps) {
+  const std::string fixed = Write("fixed.yaml", "ops:\n  - Resize: {size: 48}\n  - CenterCrop: {size: 32}\n");
+  const Finished run = Prepare({"--pipeline", fixed});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(std::filesystem::file_size(Path("out/class-00/image-0000.jpg")), 28u + 32 * 32 * 3);
+  const Finished random = Prepare({"--pipeline", Write("random.yaml", "ops:\n  - RandomResizedCrop: {size: 48}\n")});
+  EXPECT_EQ(random.status, 1);
+  EXPECT_THAT(random.err, HasSubstr("pipeline.ops[0]: RandomResizedCrop is random"));
+  const Finished typo = Prepare({"--pipeline", Write("typo.yaml", "ops:\n  - Resise: {size: 48}\n")});
+  EXPECT_EQ(typo.status, 1);
+  EXPECT_THAT(typo.err, HasSubstr("typo.yaml:2:"));
+}
+
+TEST_F(PrepareCommandTest, FlagsThatExcludeEachOtherAreRefused) {
+  for (const auto& flags : std::vector<std::vector<std::string>>{
+           {"--quality", "90"}, {"--pipeline", "x.yaml", "--short-side", "64"}, {"--pipeline", "x.yaml", "--strip"}})
+    EXPECT_NE(Prepare(flags).status, 0) << flags[0];
+  EXPECT_FALSE(std::filesystem::exists(Path("out")));
+}
+
+// So many files that no machine is through with them before the signal arrives.
+TEST_F(PrepareCommandTest, CtrlCEndsItCleanlyAndSaysHowToGoOn) {
+  for (int i = 0; i < 20000; ++i)
+    std::filesystem::create_symlink("image-0000.jpg", absl::StrCat(Path("in/class-00/link-"), i, ".jpg"));
+  Process run({ProgramPath("stokerd"), "prepare", "--workers", "1", "--cache-dir", Path("cache"), "--data", Path("in"),
+               "--out", Path("out")});
+  while (!std::filesystem::exists(Path("out/class-00/image-0000.jpg")) && run.PeakMemory() > 0)
+    absl::SleepFor(absl::Milliseconds(2));
+  run.Signal(SIGINT);
+  EXPECT_EQ(run.Wait(), 130) << run.Stderr();
+  EXPECT_THAT(run.Stdout(), HasSubstr("of 20006 files; the same command goes on from here"));
+  for (const auto& entry : std::filesystem::directory_iterator(Path("out")))
+    EXPECT_THAT(entry.path().extension(), testing::AnyOf("", ".yaml")) << "left behind: " << entry.path();
+  const Finished serve = RunProgram({"stokerd", "serve", "--listen", "127.0.0.1:0", "--data", Path("out")});
+  EXPECT_EQ(serve.status, 1);
+  EXPECT_THAT(serve.err, HasSubstr("was not prepared to its end"));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,55 @@
+#include "tests/fuzz/decode_check.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/check.h"
+#include "server/decode/decoder.h"
+
+namespace stoker {
+namespace {
+
+constexpr v1::DecodeWarnings kPolicies[] = {v1::DECODE_WARNINGS_FAIL_TRUNCATED, v1::DECODE_WARNINGS_FAIL,
+                                            v1::DECODE_WARNINGS_IGNORE};
+
+// A rectangle that depends on the file alone.
+Region SomeRegion(ImageSize size, size_t file_bytes) {
+  const int64_t top = file_bytes % size.height, left = file_bytes % size.width;
+  return {top, left, {(size.height - top + 1) / 2, (size.width - left + 1) / 2}};
+}
+
+// The pixels that show any of `needed` at a reduced size.
+Region Reduced(const Region& needed, int eighths) {
+  const int64_t top = needed.top * eighths / 8, left = needed.left * eighths / 8;
+  return {top, left, {(needed.bottom() * eighths + 7) / 8 - top, (needed.right() * eighths + 7) / 8 - left}};
+}
+
+void CheckSamePixels(const DecodedImage& part, const DecodedImage& whole, const Region& region) {
+  STOKER_CHECK(part.region.Contains(region) && part.eighths == whole.eighths);
+  for (int64_t y = region.top; y < region.bottom(); ++y)
+    for (int64_t x = region.left; x < region.right(); ++x)
+      STOKER_CHECK(std::memcmp(part.view().At(y - part.region.top, x - part.region.left), whole.view().At(y, x), 3) ==
+                   0);
+}
+
+void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
+  static Decoder decoder;  // Reused: no file may spoil it for the next.
+  static DecodedImage whole, part;
+  const absl::StatusOr<ImageSize> size = decoder.Open(file, options);
+  if (!size.ok()) return STOKER_CHECK(absl::IsDataLoss(size.status()));
+  const int eighths = 1 << (file.size() / 3 % 4);
+  const absl::Status status = decoder.Decode({WholeOf(*size), eighths}, whole);
+  if (!status.ok()) return STOKER_CHECK(absl::IsDataLoss(status));
+  const Region needed = SomeRegion(*size, file.size());
+  STOKER_CHECK(decoder.Decode({needed, eighths}, part).ok());
+  CheckSamePixels(part, whole, Reduced(needed, whole.eighths));
+}
+
+}  // namespace
+
+void CheckDecoding(std::span<const uint8_t> file) {
+  for (v1::DecodeWarnings policy : kPolicies)
+    Check(file, {.max_pixels = 1 << 16, .max_scans = 20, .warnings = policy, .time = absl::InfiniteDuration()});
+}
+
+}  // namespace stoker

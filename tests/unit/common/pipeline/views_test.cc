@@ -1,0 +1,201 @@
+// Several images of one sample, and datasets whose images went through ops before.
+
+#include "common/pipeline/ops.h"
+#include "common/pipeline/pipeline.h"
+#include "common/pipeline/server_pipeline.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const SourceSchema kFolder = {{.name = "id", .dtype = v1::DTYPE_INT64},
+                              {.name = "image", .kind = SourceField::Kind::kEncodedImage},
+                              {.name = "label", .dtype = v1::DTYPE_INT64}};
+
+v1::Pipeline Parse(const std::string& text) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  return pipeline;
+}
+
+const char kDino[] =
+    "views { name: 'global' count: 2 ops { random_resized_crop { size: 224 } } ops { random_horizontal_flip {} } } "
+    "views { name: 'local' count: 6 ops { random_resized_crop { size: 96 } } } "
+    "views { name: 'image' ops { center_crop { size: 8 } } }";
+
+std::string ErrorOf(const std::string& pipeline, const SourceSchema& schema = kFolder) {
+  const auto server = ServerPipeline::Create(Parse(pipeline), schema);
+  EXPECT_EQ(server.status().code(), absl::StatusCode::kInvalidArgument) << pipeline;
+  return std::string(server.status().message());
+}
+
+TEST(ViewsTest, TakeTheImagesPlace) {
+  const auto server = ServerPipeline::Create(Parse(kDino), kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  std::vector<std::string> names;
+  for (const auto& output : server->outputs()) names.push_back(output.field.name());
+  EXPECT_THAT(names, ElementsAre("id", "global", "local", "image", "label"));
+  const auto &global = server->outputs()[1], &local = server->outputs()[2], &center = server->outputs()[3];
+  EXPECT_THAT(global.field.shape(), ElementsAre(2, 224, 224, 3));
+  EXPECT_THAT(local.field.shape(), ElementsAre(6, 96, 96, 3));
+  EXPECT_THAT(center.field.shape(), ElementsAre(1, 8, 8, 3));
+  EXPECT_EQ(local.bytes, 6 * 96 * 96 * 3);
+  EXPECT_EQ(server->sample_bytes(), 2 * 224 * 224 * 3 + 6 * 96 * 96 * 3 + 8 * 8 * 3 + 16);
+  EXPECT_THAT((std::vector<int>{global.views, local.views, center.views, server->outputs()[0].views}),
+              ElementsAre(0, 1, 2, -1));
+  EXPECT_THAT((std::vector<uint32_t>{global.first_view, local.first_view, center.first_view}), ElementsAre(0, 2, 8));
+  EXPECT_THAT((std::vector<uint32_t>{global.view_count, local.view_count, center.view_count}), ElementsAre(2, 6, 1));
+  for (const auto* output : {&global, &local, &center}) {
+    EXPECT_TRUE(output->image);
+    EXPECT_EQ(output->source, 1);
+    EXPECT_EQ(output->field.dtype(), v1::DTYPE_UINT8);
+  }
+}
+
+TEST(ViewsTest, TakeTheImagesPlaceAmongChosenFields) {
+  const auto server = ServerPipeline::Create(Parse(std::string(kDino) + "fields: ['image', 'id']"), kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->outputs().front().field.name(), "global");
+  EXPECT_EQ(server->outputs().back().field.name(), "id");
+}
+
+TEST(ViewsTest, EachDrawsByItsNumber) {
+  const auto server = ServerPipeline::Create(Parse(kDino), kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto &global = server->outputs()[1], &local = server->outputs()[2];
+  const ImageSize size = {375, 500};
+  EXPECT_NE(*server->Draw(global, 0, size, 1, 0, 0), *server->Draw(global, 1, size, 1, 0, 0));
+  // Its group's second and third views are the fourth and fifth of all.
+  for (uint32_t view : {1, 2}) {
+    ImageSize after = size;
+    std::vector<OpParameters> alone;
+    ASSERT_TRUE(DrawOp(server->pipeline().views(1).ops(0), {.seed = 1, .epoch = 2, .position = 3, .view = 2 + view},
+                       after, alone)
+                    .ok());
+    EXPECT_EQ(*server->Draw(local, view, size, 1, 2, 3), alone);
+  }
+}
+
+TEST(ViewsTest, TheFirstDrawsWhatAPipelineWithoutViewsDraws) {
+  const auto views = ServerPipeline::Create(Parse(kDino), kFolder);
+  const auto plain = ServerPipeline::Create(DefaultPipeline(), kFolder);
+  for (uint64_t position = 0; position < 20; ++position)
+    EXPECT_EQ(*views->Draw(views->outputs()[1], 0, {375, 500}, 1, 0, position),
+              *plain->Draw(plain->outputs()[1], 0, {375, 500}, 1, 0, position));
+}
+
+TEST(ViewsTest, ErrorsNameTheGroup) {
+  EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { color_jitter { hue: 2 } } }"),
+            "pipeline.views[0].ops[1]: ColorJitter.hue: 2 is not between 0 and 0.5");
+  EXPECT_EQ(ErrorOf("views { ops { center_crop { size: 8 } } }"), "pipeline.views[0].name: must be given");
+  EXPECT_EQ(ErrorOf("views { name: 'a' count: 0 }"), "pipeline.views[0].count: 0 is not between 1 and 64");
+  EXPECT_EQ(ErrorOf("views { name: 'a' count: 65 }"), "pipeline.views[0].count: 65 is not between 1 and 64");
+  EXPECT_EQ(ErrorOf("views { name: 'a' } views { name: 'a' }"), "pipeline.views[1].name: 'a' stands twice");
+  EXPECT_EQ(ErrorOf("views { name: 'label' ops { center_crop { size: 8 } } }"),
+            "pipeline.views[0].name: 'label' is another field that is sent");
+  EXPECT_EQ(
+      ErrorOf("views { name: 'a' ops { resize { size: 8 } } }"),
+      "pipeline.views[0].ops: field 'a' would differ in size from sample to sample; end with a crop, or Resize to "
+      "height and width");
+  EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
+            "pipeline.views[0].ops[1]: ToDtype.placement: ops of views run on the server");
+  EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } ops { random_invert {} }"),
+            "pipeline.ops: must be empty where pipeline.views are given; move the ops into the views that need them");
+  EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } fields: 'label'"),
+              HasSubstr("pipeline.views: need an image, and no field that is sent is one"));
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += "views { name: '" + std::to_string(i) + "' } ";
+  EXPECT_EQ(ErrorOf(many), "pipeline.views: 17 groups, at most 16");
+  SourceSchema two = kFolder;
+  two.push_back({.name = "other", .kind = SourceField::Kind::kEncodedImage});
+  EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } }", two), HasSubstr("pipeline.fields"));
+}
+
+TEST(ViewsTest, WhatCannotTakeAnImageIsNamedByItsPath) {
+  const auto server = ServerPipeline::Create(
+      Parse("views { name: 'a' ops { center_crop { size: 8 } } } views { name: 'b' ops { random_crop { size: 99 } } }"),
+      kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto drawn = server->Draw(server->outputs()[2], 0, {9, 9}, 1, 0, 0);
+  EXPECT_EQ(drawn.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(drawn.status().message(), HasSubstr("pipeline.views[1].ops[0]: RandomCrop.size"));
+}
+
+TEST(ViewsTest, HashesCoverThem) {
+  const uint64_t server = ServerHash(Parse(kDino)), whole = WholeHash(Parse(kDino));
+  const std::string text = kDino;
+  auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    return Parse(changed);
+  };
+  for (const auto& changed :
+       {with("count: 2", "count: 3"), with("'global'", "'globe'"), with("size: 96", "size: 97")}) {
+    EXPECT_NE(ServerHash(changed), server) << changed.ShortDebugString();
+    EXPECT_NE(WholeHash(changed), whole) << changed.ShortDebugString();
+  }
+  for (const auto& same : {with("name: 'image'", "name: 'image' count: 1"), with("flip {}", "flip { p: 0.5 }"),
+                           with("random_horizontal_flip", "placement: PLACEMENT_SERVER random_horizontal_flip")}) {
+    EXPECT_EQ(ServerHash(same), server) << same.ShortDebugString();
+    EXPECT_EQ(WholeHash(same), whole) << same.ShortDebugString();
+  }
+}
+
+SourceSchema Prepared(const std::string& ops) {
+  SourceSchema schema = kFolder;
+  const v1::Pipeline preparation = Parse(ops);
+  schema[1].prepared.assign(preparation.ops().begin(), preparation.ops().end());
+  return schema;
+}
+
+const char kPreparation[] = "ops { resize { size: 256 } } ops { center_crop { size: 240 } }";
+
+TEST(PreparedTest, OpsThatWereAppliedAreNotAppliedAgain) {
+  const std::string pipeline =
+      "ops { resize { size: 256 antialias: true } } ops { center_crop { size: [240, 240] } } "
+      "ops { random_crop { size: 224 } } ops { color_jitter { brightness: 0.5 } }";
+  const auto plain = ServerPipeline::Create(Parse(pipeline), kFolder);
+  const auto prepared = ServerPipeline::Create(Parse(pipeline), Prepared(kPreparation));
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ(prepared->outputs()[1].field.DebugString(), plain->outputs()[1].field.DebugString());
+  EXPECT_EQ(prepared->outputs()[1].first_op, 2);
+  // The ops that are left draw as they would have: by their places in the pipeline as declared.
+  const auto all = *plain->Draw(plain->outputs()[1], 0, {500, 375}, 1, 2, 3);
+  const auto rest = *prepared->Draw(prepared->outputs()[1], 0, {240, 240}, 1, 2, 3);
+  ASSERT_EQ(all.size(), 4);
+  EXPECT_EQ(rest, std::vector<OpParameters>(all.begin() + 2, all.end()));
+}
+
+TEST(PreparedTest, APipelineBeginsWithThem) {
+  const SourceSchema schema = Prepared(kPreparation);
+  const std::string expected = "the dataset was prepared with Resize, CenterCrop; begin with these";
+  EXPECT_THAT(ErrorOf("ops { resize { size: 255 } } ops { center_crop { size: 240 } }", schema),
+              testing::AllOf(HasSubstr(expected),
+                             HasSubstr("pipeline.ops[0] must be resize { size: 256 }, found another Resize")));
+  EXPECT_THAT(ErrorOf("ops { resize { size: 256 } } ops { random_crop { size: 240 } }", schema),
+              testing::AllOf(HasSubstr(expected), HasSubstr("pipeline.ops[1]")));
+  EXPECT_THAT(ErrorOf("ops { resize { size: 256 } }", schema),
+              testing::AllOf(HasSubstr(expected), HasSubstr("found nothing")));
+  EXPECT_THAT(ErrorOf("", schema), HasSubstr(expected));
+  EXPECT_TRUE(ServerPipeline::Create(Parse(kPreparation), schema).ok());
+  EXPECT_TRUE(ServerPipeline::Create(Parse("fields: 'label'"), schema).ok());
+}
+
+TEST(PreparedTest, EachGroupOfViewsBeginsWithThem) {
+  const SourceSchema schema = Prepared("ops { resize { size: 256 } }");
+  const std::string good = "views { name: 'a' ops { resize { size: 256 } } ops { random_crop { size: 224 } } } ";
+  const auto server = ServerPipeline::Create(Parse(good), schema);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->Draw(server->outputs()[1], 0, {256, 300}, 1, 0, 0)->size(), 1);
+  EXPECT_THAT(ErrorOf(good + "views { name: 'b' ops { random_crop { size: 224 } } }", schema),
+              HasSubstr("pipeline.views[1].ops: the dataset was prepared with Resize"));
+}
+
+}  // namespace
+}  // namespace stoker

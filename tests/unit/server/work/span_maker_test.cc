@@ -1,0 +1,208 @@
+#include "server/work/span_maker.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "server/augment/self_check_images.h"
+#include "server/read/photograph.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+using Bytes = std::vector<uint8_t>;
+
+// Encoded images in memory, and their number as a label.
+class Photos : public Dataset {
+ public:
+  explicit Photos(std::vector<Bytes> files) : files_(std::move(files)) {}
+
+  uint64_t size() const override { return files_.size(); }
+  const SourceSchema& schema() const override { return schema_; }
+  const std::string& fingerprint() const override { return fingerprint_; }
+  uint64_t resident_bytes() const override { return 0; }
+  std::string description() const override { return "photos"; }
+  std::string SampleName(uint64_t id) const override { return "photo/" + std::to_string(id); }
+  absl::Status Read(uint64_t id, SampleBytes& sample) const override {
+    sample.fields = {files_[id], {static_cast<uint8_t>(id)}};
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::vector<Bytes> files_;
+  const SourceSchema schema_ = {{.name = "image", .kind = SourceField::Kind::kEncodedImage},
+                                {.name = "label", .dtype = v1::DTYPE_UINT8}};
+  const std::string fingerprint_ = std::string(32, 'f');
+};
+
+Bytes Jpeg(uint64_t seed, ImageSize size) { return EncodeJpeg(PaintPhotograph(seed, seed, size), size, 85); }
+
+Bytes SmallFile(const std::string& name) {
+  for (const SelfCheckImage& image : kSelfCheckImages)
+    if (image.name == name) {
+      const std::string file = absl::HexStringToBytes(image.file);
+      return {file.begin(), file.end()};
+    }
+  ADD_FAILURE() << "no " << name;
+  return {};
+}
+
+StreamPlan Plan(const std::string& text, const Dataset& dataset) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  auto server = ServerPipeline::Create(pipeline, dataset.schema());
+  EXPECT_TRUE(server.ok()) << server.status();
+  v1::Identity identity;
+  identity.set_samples(dataset.size());
+  return *StreamPlan::Create(*std::move(server), identity, 7, {}, false);
+}
+
+struct Span {
+  v1::SpanHeader header;
+  Bytes bytes;
+};
+
+Span Make(SpanMaker& maker, const StreamPlan& plan, const Dataset& dataset, const SpanId& id) {
+  Span span;
+  span.bytes.assign(plan.SpanBytes(id), 0xcd);
+  span.header = maker.Make(plan, dataset, id, span.bytes, [] { return false; });
+  return span;
+}
+
+SpanId Epoch(const Dataset& dataset, uint64_t epoch = 0) { return {epoch, 0, static_cast<uint32_t>(dataset.size())}; }
+
+constexpr uint64_t kMaxPixels = 1 << 20;
+
+// Every op that a server has.
+constexpr char kAllOps[] =
+    "ops { random_apply { transforms { pad { padding: 9 padding_mode: PADDING_MODE_REFLECT } } } } "
+    "ops { random_resized_crop { size: 96 scale: 0.2 scale: 1 interpolation: INTERPOLATION_BICUBIC } } "
+    "ops { random_horizontal_flip {} } ops { random_vertical_flip {} } "
+    "ops { color_jitter { brightness: 0.4 contrast: 0.4 saturation: 0.4 hue: 0.1 } } "
+    "ops { random_grayscale { p: 0.2 } } "
+    "ops { random_rotation { degrees: 20 interpolation: INTERPOLATION_BILINEAR } } "
+    "ops { random_affine { degrees: 5 translate: 0.1 translate: 0.1 scale: 0.9 scale: 1.1 shear: 5 } } "
+    "ops { gaussian_blur { kernel_size: 7 } } ops { random_crop { size: 80 padding: 4 } } "
+    "ops { random_posterize { bits: 4 } } ops { random_solarize { threshold: 130 } } ops { random_equalize {} } "
+    "ops { random_autocontrast {} } ops { random_invert {} } ops { random_adjust_sharpness { sharpness_factor: 2 } } "
+    "ops { adjust_brightness { brightness_factor: 1.1 } } ops { adjust_contrast { contrast_factor: 0.9 } } "
+    "ops { adjust_saturation { saturation_factor: 1.2 } } ops { adjust_hue { hue_factor: 0.05 } } "
+    "ops { rand_augment {} } ops { trivial_augment_wide {} } "
+    "ops { random_choice { transforms { grayscale { num_output_channels: 3 } } "
+    "                      transforms { convert_color { to: COLOR_SPACE_YCBCR } } } } "
+    "ops { random_erasing {} } ops { random_mask { ratio: 0.1 } } "
+    "ops { resize { size: 64 size: 64 } } ops { center_crop { size: 48 } }";
+
+TEST(SpanMakerTest, ASpanDoesNotDependOnWhatItsMakerMadeBefore) {
+  std::vector<Bytes> files;
+  for (uint64_t i = 0; i < 24; ++i) files.push_back(Jpeg(i, {120 + 31 * static_cast<int64_t>(i), 400}));
+  for (const SelfCheckImage& image : kSelfCheckImages) files.push_back(SmallFile(image.name));
+  const Photos photos(std::move(files));
+  const StreamPlan plan = Plan(kAllOps, photos);
+  const StreamPlan other = Plan("ops { resize { size: 300 size: 301 } }", photos);
+  SpanMaker fresh(kMaxPixels), worn(kMaxPixels);
+  ASSERT_FALSE(Make(worn, other, photos, Epoch(photos, 3)).header.has_error());
+  for (uint32_t i = static_cast<uint32_t>(photos.size()); i-- > 0;)
+    ASSERT_FALSE(Make(worn, plan, photos, {1, i, 1}).header.has_error());
+  for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+    const Span span = Make(fresh, plan, photos, Epoch(photos, epoch));
+    ASSERT_FALSE(span.header.has_error()) << span.header.error().message();
+    EXPECT_EQ(Make(worn, plan, photos, Epoch(photos, epoch)).bytes, span.bytes);
+  }
+}
+
+// The image of view `view` of `output` alone, by decoding the whole file.
+Bytes Alone(const StreamPlan& plan, const ServerPipeline::Output& output, uint32_t view, const Bytes& file,
+            uint64_t position, int& eighths) {
+  Decoder decoder;
+  DecodedImage image;
+  Augmenter augmenter;
+  const ImageSize size = *decoder.Open(file, {});
+  const auto ops = *plan.pipeline().Draw(output, view, size, plan.seed(), 0, position);
+  const ImagePlan steps = ImagePlan::Make(size, ops, plan.pipeline().jpeg_scaling());
+  EXPECT_TRUE(decoder.Decode({WholeOf(size), steps.target().eighths}, image).ok());
+  eighths = image.eighths;
+  Bytes pixels(output.bytes / output.view_count);
+  augmenter.Apply(steps, SourceOf(image), pixels);
+  return pixels;
+}
+
+constexpr char kViews[] =
+    "views { name: 'global' count: 2 ops { random_resized_crop { size: 48 scale: 0.3 scale: 1 } } "
+    "        ops { random_horizontal_flip {} } ops { color_jitter { brightness: 0.4 hue: 0.1 } } } "
+    "views { name: 'local' count: 4 ops { random_resized_crop { size: 40 scale: 0.05 scale: 0.3 } } "
+    "        ops { gaussian_blur { kernel_size: 5 } } } "
+    "views { name: 'pixels' ops { random_crop { size: 32 pad_if_needed: true } } }";
+
+// Makes all of `photos` at once, and expects of each view what it is alone. Returns the sizes, in eighths, that each
+// sample was decoded at.
+std::vector<std::set<int>> ExpectViewsAsAlone(const std::vector<Bytes>& files) {
+  const Photos photos(files);
+  const StreamPlan plan = Plan(kViews, photos);
+  SpanMaker maker(kMaxPixels);
+  Span span = Make(maker, plan, photos, Epoch(photos));
+  EXPECT_FALSE(span.header.has_error()) << span.header.error().message();
+  const SpanWriter places(plan.pipeline(), span.header.count(), span.bytes);
+  std::vector<std::set<int>> eighths(files.size());
+  for (uint32_t index = 0; index < span.header.count(); ++index)
+    for (size_t field = 0; field < plan.pipeline().outputs().size(); ++field) {
+      const ServerPipeline::Output& output = plan.pipeline().outputs()[field];
+      if (!output.image) continue;
+      const std::span<const uint8_t> slot = places.Slot(field, index);
+      for (uint32_t view = 0; view < output.view_count; ++view) {
+        int used = 8;
+        const Bytes alone = Alone(plan, output, view, files[span.header.sample_ids(index)], index, used);
+        const std::span<const uint8_t> made = slot.subspan(view * alone.size(), alone.size());
+        EXPECT_TRUE(std::equal(made.begin(), made.end(), alone.begin(), alone.end()))
+            << output.field.name() << " " << view << " of sample " << index;
+        eighths[index].insert(used);
+      }
+    }
+  return eighths;
+}
+
+TEST(SpanMakerTest, EachViewIsWhatItWouldBeAlone) {
+  std::vector<Bytes> files;
+  for (uint64_t i = 0; i < 12; ++i) files.push_back(Jpeg(i, {500, 700}));
+  const auto eighths = ExpectViewsAsAlone(files);
+  EXPECT_TRUE(std::any_of(eighths.begin(), eighths.end(), [](const auto& sizes) { return sizes.size() >= 3; }));
+}
+
+TEST(SpanMakerTest, ViewsOfWhatCannotBeReducedAreWhatTheyWouldBeAlone) {
+  std::vector<Bytes> files;
+  for (const SelfCheckImage& image : kSelfCheckImages) files.push_back(SmallFile(image.name));
+  for (const auto& sizes : ExpectViewsAsAlone(files)) EXPECT_THAT(sizes, testing::ElementsAre(8));
+}
+
+TEST(SpanMakerTest, NamesTheSampleWhoseBytesAreBad) {
+  Bytes damaged = Jpeg(1, {64, 64});
+  damaged.resize(damaged.size() / 2);
+  const Photos photos({damaged});
+  SpanMaker maker(kMaxPixels);
+  const Span span = Make(maker, Plan(kViews, photos), photos, Epoch(photos));
+  EXPECT_EQ(span.header.error().kind(), v1::ERROR_KIND_SAMPLE);
+  EXPECT_THAT(span.header.error().message(), HasSubstr("photo/0"));
+}
+
+TEST(SpanMakerTest, BlamesThisServerForImagesAboveItsLimit) {
+  const Photos photos({Jpeg(1, {64, 64})});
+  const StreamPlan enlarging = Plan("ops { resize { size: 200 size: 200 } } ops { center_crop { size: 8 } }", photos);
+  const StreamPlan small = Plan("ops { center_crop { size: 8 } }", photos);
+  SpanMaker maker(64 * 64), smaller(64 * 64 - 1);
+  EXPECT_FALSE(Make(maker, small, photos, Epoch(photos)).header.has_error());
+  for (const Span& span :
+       {Make(maker, enlarging, photos, Epoch(photos)), Make(smaller, small, photos, Epoch(photos))}) {
+    EXPECT_EQ(span.header.error().kind(), v1::ERROR_KIND_MACHINE);
+    EXPECT_THAT(span.header.error().message(), HasSubstr("max_pixels"));
+  }
+}
+
+}  // namespace
+}  // namespace stoker
