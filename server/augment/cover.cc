@@ -6,6 +6,7 @@
 
 #include "common/check.h"
 #include "common/identity/draws.h"
+#include "server/augment/pixel.h"
 #include "server/decode/image.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -90,8 +91,10 @@ std::vector<uint8_t> DrawPixels(const MaskParameters& mask, ImageSize size) {
   const int limit = static_cast<int>(std::ceil(std::clamp(mask.ratio, 0.0, 1.0) * 0x1p16));
   if (limit == 0) return drawn;
   const std::vector<uint16_t> bits = DrawBits(mask.key, size.height * size.width);
-  for (int64_t y = 0; y < size.height; ++y) HWY_DYNAMIC_DISPATCH(Draw)
-  (bits.data() + y * size.width, static_cast<uint16_t>(limit - 1), size.width, drawn.data() + (y + 1) * stride + 1);
+  const auto draw = HWY_DYNAMIC_DISPATCH(Draw);
+  for (int64_t y = 0; y < size.height; ++y)
+    draw(bits.data() + y * size.width, static_cast<uint16_t>(limit - 1), size.width,
+         drawn.data() + (y + 1) * stride + 1);
   return drawn;
 }
 
@@ -99,17 +102,17 @@ std::vector<uint8_t> DrawPixels(const MaskParameters& mask, ImageSize size) {
 
 void Erase(const EraseParameters& erase, ImageSize size, uint8_t* pixels) {
   STOKER_CHECK(WholeOf(size).Contains({erase.top, erase.left, erase.size}));
-  for (int64_t y = erase.top; y < erase.top + erase.size.height; ++y) {
-    uint8_t* pixel = pixels + (y * size.width + erase.left) * kChannels;
-    for (int64_t x = 0; x < erase.size.width; ++x) pixel = std::copy(erase.value.begin(), erase.value.end(), pixel);
-  }
+  for (int64_t y = erase.top; y < erase.top + erase.size.height; ++y)
+    FillPixels(erase.value, erase.size.width, pixels + (y * size.width + erase.left) * kChannels);
 }
 
 void Mask(const MaskParameters& mask, ImageSize size, uint8_t* pixels) {
   const std::vector<uint8_t> drawn = DrawPixels(mask, size);
   const int64_t stride = size.width + 2;
-  for (int64_t y = 0; y < size.height; ++y) HWY_DYNAMIC_DISPATCH(BlackenRow)
-  (drawn.data() + (y + 1) * stride + 1, stride, mask.dilate, size.width, pixels + y * size.width * kChannels);
+  const auto blacken_row = HWY_DYNAMIC_DISPATCH(BlackenRow);
+  for (int64_t y = 0; y < size.height; ++y)
+    blacken_row(drawn.data() + (y + 1) * stride + 1, stride, mask.dilate, size.width,
+                pixels + y * size.width * kChannels);
 }
 
 }  // namespace stoker

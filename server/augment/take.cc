@@ -1,9 +1,9 @@
 #include "server/augment/take.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "server/augment/padding.h"
+#include "server/augment/pixel.h"
 
 namespace stoker {
 namespace {
@@ -28,27 +28,19 @@ void FindSources(const Axis& axis, v1::PaddingMode padding, std::vector<int64_t>
   }
 }
 
-void Fill(const Color& color, int64_t pixels, uint8_t* out) {
-  for (int64_t x = 0; x < pixels; ++x) out = std::copy(color.begin(), color.end(), out);
-}
-
 void CopyRow(const uint8_t* in, int pixel_bytes, int64_t width, uint8_t* out) {
   if (pixel_bytes == kChannels) {
     std::memcpy(out, in, width * kChannels);
     return;
   }
-  for (int64_t x = 0; x < width; ++x, in += pixel_bytes, out += kChannels) {
-    out[0] = in[0];
-    out[1] = in[1];
-    out[2] = in[2];
-  }
+  for (int64_t x = 0; x < width; ++x, in += pixel_bytes, out += kChannels) CopyPixel(in, out);
 }
 
 void GatherRow(const uint8_t* in, int pixel_bytes, const std::vector<int64_t>& columns, const Color& fill,
                uint8_t* out) {
   for (int64_t source : columns) {
-    const uint8_t* pixel = source < 0 ? fill.data() : in + source * pixel_bytes;
-    out = std::copy_n(pixel, kChannels, out);
+    CopyPixel(source < 0 ? fill.data() : in + source * pixel_bytes, out);
+    out += kChannels;
   }
 }
 
@@ -65,7 +57,7 @@ void Taker::Take(const Geometry& geometry, const ImageView& in, const Region& at
   const bool in_order = !geometry.flip_horizontal && left >= 0 && left + made.size.width <= whole.width;
   for (int64_t source : rows_) {
     if (source < 0) {
-      Fill(crop.fill, made.size.width, out);
+      FillPixels(crop.fill, made.size.width, out);
     } else if (in_order) {
       CopyRow(in.At(source, columns_.front()), in.pixel_bytes, made.size.width, out);
     } else {

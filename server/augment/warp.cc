@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/check.h"
+#include "server/augment/pixel.h"
 
 namespace stoker {
 namespace {
@@ -17,16 +18,6 @@ using Matrix = std::array<double, 6>;
 
 bool Inside(double x, double y, ImageSize size) {
   return x >= 0 && x < static_cast<double>(size.width) && y >= 0 && y < static_cast<double>(size.height);
-}
-
-// Byte by byte: GCC calls memmove for three of them at once.
-void CopyPixel(const uint8_t* in, uint8_t* out) {
-  const uint8_t red = in[0], green = in[1], blue = in[2];
-  out[0] = red, out[1] = green, out[2] = blue;
-}
-
-void Fill(const Color& color, int64_t count, uint8_t* out) {
-  for (int64_t x = 0; x < count; ++x) CopyPixel(color.data(), out + x * kChannels);
 }
 
 // A line of points with steps of 1/2^16 pixel, as PIL takes them for nearest.
@@ -84,9 +75,9 @@ void NearestFixed(const std::array<int64_t, 6>& m, const Color& fill, const Imag
     Clip(y, height, first, end);
     first = std::min(first, width);
     end = std::clamp(end, first, width);
-    Fill(fill, first, out);
+    FillPixels(fill, first, out);
     (in.pixel_bytes == 4 ? CopyAlong<4> : CopyAlong<3>)(in, x, y, first, end, out);
-    Fill(fill, width - end, out + end * kChannels);
+    FillPixels(fill, width - end, out + end * kChannels);
   }
 }
 
@@ -125,11 +116,11 @@ void NearestScaled(const WarpParameters& warp, const ImageView& in, uint8_t* out
   const bool in_a_row = !shown.empty() && std::adjacent_find(shown.begin(), shown.end(), breaks) == shown.end();
   for (int64_t y : ys) {
     if (y < 0) {
-      Fill(warp.fill, in.size.width, out);
+      FillPixels(warp.fill, in.size.width, out);
     } else {
-      Fill(warp.fill, first, out);
+      FillPixels(warp.fill, first, out);
       CopyScaled(in, in.Row(y), shown, in_a_row, out + first * kChannels);
-      Fill(warp.fill, in.size.width - end, out + end * kChannels);
+      FillPixels(warp.fill, in.size.width - end, out + end * kChannels);
     }
     out += in.size.width * kChannels;
   }

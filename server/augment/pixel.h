@@ -1,0 +1,23 @@
+#ifndef STOKER_SERVER_AUGMENT_PIXEL_H_
+#define STOKER_SERVER_AUGMENT_PIXEL_H_
+
+#include <cstdint>
+
+#include "common/pipeline/parameters.h"
+
+namespace stoker {
+
+// Copies red, green and blue byte by byte: for three of them at once GCC calls memmove.
+inline void CopyPixel(const uint8_t* in, uint8_t* out) {
+  const uint8_t red = in[0], green = in[1], blue = in[2];
+  out[0] = red, out[1] = green, out[2] = blue;
+}
+
+// Writes `count` packed pixels.
+inline void FillPixels(const Color& color, int64_t count, uint8_t* out) {
+  for (int64_t x = 0; x < count; ++x) CopyPixel(color.data(), out + x * 3);
+}
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_AUGMENT_PIXEL_H_
