@@ -44,6 +44,12 @@ struct Region {
 // The whole of an image of `size`.
 inline Region WholeOf(ImageSize size) { return {0, 0, size}; }
 
+// The pixels of the image at `eighths` of its size that show any of `region`.
+inline Region Reduced(const Region& region, int eighths) {
+  const int64_t top = region.top * eighths / 8, left = region.left * eighths / 8;
+  return {top, left, {(region.bottom() * eighths + 7) / 8 - top, (region.right() * eighths + 7) / 8 - left}};
+}
+
 // The part of an image that a decoder was asked for.
 struct DecodeTarget {
   Region needed;    // In pixels of the whole image at its full size; not empty, inside of the image.

@@ -19,7 +19,7 @@ absl::StatusOr<ImageSize> JpegDecoder::Open(std::span<const uint8_t> file, const
 }
 
 absl::Status JpegDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
-  if (by_region_ && target.eighths == 8 && region_.Decode(target.needed, image)) return absl::OkStatus();
+  if (by_region_ && region_.Decode(target, image)) return absl::OkStatus();
   if (!by_library_) {
     STOKER_RETURN_IF_ERROR(library_.Open(file_, options_).status());
     by_library_ = true;

@@ -42,9 +42,10 @@ HWY_INLINE V32 MulPairs(V16 a, V16 b) {
   return hn::RearrangeToOddPlusEven(even, odd);
 }
 
-// One dimension over half of the lanes: the four pairs of inputs that are multiplied together. `out` in order.
+// One dimension over half of the lanes: the four pairs of inputs that are multiplied together. `out` in order, 8 of
+// them, or 4 or 2 below.
 template <int kShift>
-HWY_INLINE void Transform(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
+HWY_INLINE void Transform8(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
   // Even part.
   const V32 sum = hn::Add(MulPairs(in04, Pair(8192, 8192)), rounding);
   const V32 difference = hn::Add(MulPairs(in04, Pair(8192, -8192)), rounding);
@@ -71,18 +72,45 @@ HWY_INLINE void Transform(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTR
   out[4] = hn::ShiftRight<kShift>(hn::Sub(even3, odd0));
 }
 
-// One dimension: the lanes of rows[0…7] are transformed side by side.
 template <int kShift>
+HWY_INLINE void Transform4(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
+  const V32 first = hn::Add(MulPairs(in04, Pair(16384, 0)), rounding), second = MulPairs(in26, Pair(15137, -6270));
+  const V32 outer = hn::Add(first, second), inner = hn::Sub(first, second);
+  const V32 odd_outer = hn::Add(MulPairs(in71, Pair(-4176, 20995)), MulPairs(in53, Pair(-4926, 7373)));
+  const V32 odd_inner = hn::Add(MulPairs(in71, Pair(-1730, 8697)), MulPairs(in53, Pair(11893, -17799)));
+  out[0] = hn::ShiftRight<kShift>(hn::Add(outer, odd_outer));
+  out[3] = hn::ShiftRight<kShift>(hn::Sub(outer, odd_outer));
+  out[1] = hn::ShiftRight<kShift>(hn::Add(inner, odd_inner));
+  out[2] = hn::ShiftRight<kShift>(hn::Sub(inner, odd_inner));
+}
+
+template <int kShift>
+HWY_INLINE void Transform2(V16 in04, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
+  const V32 even = hn::Add(hn::ShiftLeft<1>(MulPairs(in04, Pair(16384, 0))), rounding);
+  const V32 odd = hn::Add(MulPairs(in71, Pair(-5906, 29692)), MulPairs(in53, Pair(6967, -10426)));
+  out[0] = hn::ShiftRight<kShift>(hn::Add(even, odd));
+  out[1] = hn::ShiftRight<kShift>(hn::Sub(even, odd));
+}
+
+template <int kSize, int kShift>
+HWY_INLINE void Transform(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
+  if constexpr (kSize == 8) Transform8<kShift>(in04, in26, in71, in53, out, rounding);
+  if constexpr (kSize == 4) Transform4<kShift>(in04, in26, in71, in53, out, rounding);
+  if constexpr (kSize == 2) Transform2<kShift>(in04, in71, in53, out, rounding);
+}
+
+// One dimension: the lanes of rows[0…7] are transformed side by side, to kSize rows.
+template <int kSize, int kShift>
 HWY_INLINE void TransformRows(V16* HWY_RESTRICT rows, int32_t offset) {
   const V32 rounding = hn::Set(d32, (1 << (kShift - 1)) + offset * (1 << kShift));
-  V32 lower[8], upper[8];
-  Transform<kShift>(hn::InterleaveLower(d16, rows[0], rows[4]), hn::InterleaveLower(d16, rows[2], rows[6]),
-                    hn::InterleaveLower(d16, rows[7], rows[1]), hn::InterleaveLower(d16, rows[5], rows[3]), lower,
-                    rounding);
-  Transform<kShift>(hn::InterleaveUpper(d16, rows[0], rows[4]), hn::InterleaveUpper(d16, rows[2], rows[6]),
-                    hn::InterleaveUpper(d16, rows[7], rows[1]), hn::InterleaveUpper(d16, rows[5], rows[3]), upper,
-                    rounding);
-  for (int i = 0; i < 8; ++i) rows[i] = hn::ReorderDemote2To(d16, lower[i], upper[i]);
+  V32 lower[kSize], upper[kSize];
+  Transform<kSize, kShift>(hn::InterleaveLower(d16, rows[0], rows[4]), hn::InterleaveLower(d16, rows[2], rows[6]),
+                           hn::InterleaveLower(d16, rows[7], rows[1]), hn::InterleaveLower(d16, rows[5], rows[3]),
+                           lower, rounding);
+  Transform<kSize, kShift>(hn::InterleaveUpper(d16, rows[0], rows[4]), hn::InterleaveUpper(d16, rows[2], rows[6]),
+                           hn::InterleaveUpper(d16, rows[7], rows[1]), hn::InterleaveUpper(d16, rows[5], rows[3]),
+                           upper, rounding);
+  for (int i = 0; i < kSize; ++i) rows[i] = hn::ReorderDemote2To(d16, lower[i], upper[i]);
 }
 
 template <typename T>
@@ -143,31 +171,40 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, int16_t* const* HWY_RESTRICT blocks, int a
   }
 }
 
-// `blocks` and `targets` of kBlocks blocks.
+// `blocks` and `targets` of kBlocks blocks. What the sums of 8 / kSize outputs weigh is shifted out by each pass.
+template <int kSize>
 HWY_INLINE void TransformBlocks(int16_t* const* HWY_RESTRICT blocks, const BlockTarget* const* targets) {
+  constexpr int kSumBits = kSize == 8 ? 0 : kSize == 4 ? 1 : 2;
   V16 v[8];
   for (int row = 0; row < 8; ++row) v[row] = LoadBlocks(d16, blocks, 8 * row);
-  TransformRows<kConstantBits - kPassBits>(v, 0);
+  TransformRows<kSize, kConstantBits - kPassBits + kSumBits>(v, 0);
   Transpose(v);
-  TransformRows<kConstantBits + kPassBits + 3>(v, 128);
+  TransformRows<kSize, kConstantBits + kPassBits + 3 + kSumBits>(v, 128);
   V16 rows[4];
   PackColumns(v, rows);
   HWY_ALIGN uint64_t bytes[4][2 * kBlocks];
   for (int i = 0; i < 4; ++i) hn::Store(rows[i], d16, reinterpret_cast<int16_t*>(bytes[i]));
   for (size_t block = 0; block < kBlocks; ++block) {
     uint8_t* out = targets[block]->samples;
-    for (int row = 0; row < 8; ++row, out += targets[block]->stride)
-      std::memcpy(out, &bytes[row / 2][2 * block + row % 2], 8);
+    for (int row = 0; row < kSize; ++row, out += targets[block]->stride)
+      std::memcpy(out, &bytes[row / 2][2 * block + row % 2], kSize);
   }
 }
 
-void InverseDct(int16_t* blocks, std::span<const BlockTarget> targets) {
+template <int kSize>
+HWY_INLINE void TransformAll(int16_t* blocks, std::span<const BlockTarget> targets) {
   for (size_t i = 0; i < targets.size(); i += kBlocks) {
     const size_t second = std::min(i + kBlocks - 1, targets.size() - 1);
     int16_t* const pair[2] = {blocks + 64 * i, blocks + 64 * second};
     const BlockTarget* const pair_targets[2] = {&targets[i], &targets[second]};
-    TransformBlocks(pair, pair_targets);
+    TransformBlocks<kSize>(pair, pair_targets);
   }
+}
+
+void InverseDct(int16_t* blocks, int size, std::span<const BlockTarget> targets) {
+  if (size == 8) TransformAll<8>(blocks, targets);
+  if (size == 4) TransformAll<4>(blocks, targets);
+  if (size == 2) TransformAll<2>(blocks, targets);
   std::memset(blocks, 0, targets.size() * 64 * sizeof *blocks);
 }
 
@@ -213,10 +250,11 @@ HWY_INLINE Values Upsample(const uint8_t* near, const uint8_t* far, int far_bias
       return hn::Add(Triple(here), LoadWide(far + x));
     };
     constexpr bool kBoth = kHalving == ChromaHalving::kBoth;
+    constexpr int kShift = kBoth ? 4 : 2;
     const V16 here = Triple(column(at / 2)), left = column(at / 2 - 1), right = column(at / 2 + 1);
     const V16 even_bias = hn::Set(d16, kBoth ? 8 : 1), odd_bias = hn::Set(d16, kBoth ? 7 : 2);
-    const V16 even = hn::ShiftRight < kBoth ? 4 : 2 > (hn::Add(hn::Add(here, left), even_bias));
-    const V16 odd = hn::ShiftRight < kBoth ? 4 : 2 > (hn::Add(hn::Add(here, right), odd_bias));
+    const V16 even = hn::ShiftRight<kShift>(hn::Add(hn::Add(here, left), even_bias));
+    const V16 odd = hn::ShiftRight<kShift>(hn::Add(hn::Add(here, right), odd_bias));
     return {hn::InterleaveLower(d16, even, odd), hn::InterleaveUpper(d16, even, odd)};
   }
 }
@@ -305,15 +343,14 @@ HWY_EXPORT(InverseDct);
 HWY_EXPORT(YCbCrToRgbx);
 HWY_EXPORT(GrayToRgbx);
 
-void InverseDct(int16_t* blocks, std::span<const BlockTarget> targets) {
-  HWY_DYNAMIC_DISPATCH(InverseDct)(blocks, targets);
+void InverseDct(int16_t* blocks, int size, std::span<const BlockTarget> targets) {
+  HWY_DYNAMIC_DISPATCH(InverseDct)(blocks, size, targets);
 }
 
-void FillBlock(int16_t dc, const BlockTarget& target) {
+void FillBlock(int16_t dc, int size, const BlockTarget& target) {
   const int sample = std::clamp(128 + ((dc + 4) >> 3), 0, 255);
-  const uint64_t row = 0x0101010101010101 * static_cast<uint64_t>(sample);
   uint8_t* out = target.samples;
-  for (int y = 0; y < 8; ++y, out += target.stride) std::memcpy(out, &row, sizeof row);
+  for (int y = 0; y < size; ++y, out += target.stride) std::memset(out, sample, size);
 }
 
 void YCbCrToRgbx(const YCbCrRow& row, ChromaHalving halving, int64_t width, uint8_t* out) {

@@ -12,7 +12,7 @@ namespace stoker {
 
 // Where the samples of one block go.
 struct BlockTarget {
-  uint8_t* samples = nullptr;  // 8×8
+  uint8_t* samples = nullptr;  // 8×8, or fewer
   ptrdiff_t stride = 0;
 };
 
@@ -20,11 +20,12 @@ struct BlockTarget {
 // (row by row; aligned to 64 bytes), and sets the coefficients to 0.
 //
 // The inverse DCT of Loeffler, Ligtenberg and Moschytz ("Practical fast 1-D DCT algorithms with 11 multiplications",
-// ICASSP 1989) with 13-bit constants, columns first, 2 more bits kept between the passes: libjpeg's "islow".
-void InverseDct(int16_t* blocks, std::span<const BlockTarget> targets);
+// ICASSP 1989) with 13-bit constants, columns first, 2 more bits kept between the passes: libjpeg's "islow". For a
+// `size` of 4 or 2 samples a side instead of 8 the same, with sums of neighboring outputs folded into the constants.
+void InverseDct(int16_t* blocks, int size, std::span<const BlockTarget> targets);
 
-// What InverseDct makes of a block of one coefficient.
-void FillBlock(int16_t dc, const BlockTarget& target);
+// What InverseDct makes of a block of one coefficient, also for a `size` of 1.
+void FillBlock(int16_t dc, int size, const BlockTarget& target);
 
 // One row of samples on its way to pixels. Chroma is taken from two rows: `near` lies nearer to the luma row than
 // `far`. Indexes count from the same column of the image; kRowSlack samples before and after each are readable.

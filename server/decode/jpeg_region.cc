@@ -6,10 +6,16 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kBlock = 8;
 constexpr int64_t kSlack = YCbCrRow::kRowSlack;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool HalvesAcross(ChromaHalving halving) {
+  return halving == ChromaHalving::kHorizontal || halving == ChromaHalving::kBoth;
+}
+bool HalvesDown(ChromaHalving halving) {
+  return halving == ChromaHalving::kVertical || halving == ChromaHalving::kBoth;
+}
 
 ChromaHalving HalvingOf(const JpegFrame& frame) {
   if (frame.horizontal == 2) return frame.vertical == 2 ? ChromaHalving::kBoth : ChromaHalving::kHorizontal;
@@ -26,16 +32,10 @@ std::optional<ImageSize> JpegRegionDecoder::Open(std::span<const uint8_t> file) 
 
 // The Huffman tables and the order of the blocks.
 bool JpegRegionDecoder::SetUp() {
-  halving_ = HalvingOf(*frame_);
   places_.clear();
   codes_.clear();
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     const JpegComponent& component = frame_->components[c];
-    Plane& plane = planes_[c];
-    plane.width = CeilDivide(frame_->size.width * component.horizontal, frame_->horizontal);
-    plane.height = CeilDivide(frame_->size.height * component.vertical, frame_->vertical);
-    // So narrow an image libjpeg smooths in no direction.
-    if (component.horizontal < frame_->horizontal && plane.width <= 2) return false;
     const HuffmanTable* dc = tables_.Get(component.dc, true);
     const HuffmanTable* ac = tables_.Get(component.ac, false);
     if (dc == nullptr || ac == nullptr) return false;
@@ -48,11 +48,32 @@ bool JpegRegionDecoder::SetUp() {
   return true;
 }
 
-bool JpegRegionDecoder::Decode(const Region& needed, DecodedImage& image) {
+// Gives each plane its size. Chroma that is halved both ways comes at twice luma's reduced size, and needs no more
+// upsampling.
+bool JpegRegionDecoder::Scale(int eighths) {
+  halving_ = HalvingOf(*frame_);
+  const bool doubled = halving_ == ChromaHalving::kBoth && eighths < 8;
+  if (doubled) halving_ = ChromaHalving::kNone;
+  if (halving_ != ChromaHalving::kNone && eighths == 1) return false;  // There libjpeg smooths no chroma.
+  for (size_t c = 0; c < frame_->components.size(); ++c) {
+    Plane& plane = planes_[c];
+    const JpegComponent& component = frame_->components[c];
+    plane.size = c > 0 && doubled ? 2 * eighths : eighths;
+    plane.width = CeilDivide(frame_->size.width * component.horizontal * plane.size, frame_->horizontal * 8);
+    plane.height = CeilDivide(frame_->size.height * component.vertical * plane.size, frame_->vertical * 8);
+    // So narrow an image libjpeg smooths in no direction.
+    if (c > 0 && HalvesAcross(halving_) && plane.width <= 2) return false;
+  }
+  return true;
+}
+
+bool JpegRegionDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
+  if (!Scale(target.eighths)) return false;
+  Region region = Reduced(target.needed, target.eighths);
   // From an even column on, so that chroma begins with a whole sample.
-  const int64_t left = needed.left / frame_->horizontal * frame_->horizontal;
-  image.Reset({needed.top, left, {needed.size.height, needed.right() - left}});
-  Lay(image.region);
+  if (HalvesAcross(halving_) && region.left % 2 != 0) --region.left, ++region.size.width;
+  image.Reset(region, target.eighths);
+  Lay(region);
   if (!DecodeBlocks()) return false;
   Convert(image);
   return true;
@@ -62,27 +83,24 @@ bool JpegRegionDecoder::Decode(const Region& needed, DecodedImage& image) {
 void JpegRegionDecoder::Lay(const Region& needed) {
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     Plane& plane = planes_[c];
-    const int64_t across = frame_->horizontal / frame_->components[c].horizontal;
-    const int64_t down = frame_->vertical / frame_->components[c].vertical;
-    const int64_t reach_x = across - 1, reach_y = down - 1;
+    const int64_t reach_x = c > 0 && HalvesAcross(halving_) ? 1 : 0, across = 1 + reach_x;
+    const int64_t reach_y = c > 0 && HalvesDown(halving_) ? 1 : 0, down = 1 + reach_y;
     const int64_t first_x = std::max<int64_t>(needed.left / across - reach_x, 0);
     const int64_t last_x = std::min((needed.right() - 1) / across + reach_x, plane.width - 1);
     const int64_t first_y = std::max<int64_t>(needed.top / down - reach_y, 0);
     const int64_t last_y = std::min((needed.bottom() - 1) / down + reach_y, plane.height - 1);
-    plane.block_left = first_x / kBlock;
-    plane.block_top = first_y / kBlock;
-    plane.blocks_across = last_x / kBlock + 1 - plane.block_left;
-    plane.blocks_down = last_y / kBlock + 1 - plane.block_top;
-    plane.stride = plane.blocks_across * kBlock + 2 * kSlack;
-    const size_t bytes = plane.stride * plane.blocks_down * kBlock + 2 * kSlack;
+    plane.block_left = first_x / plane.size;
+    plane.block_top = first_y / plane.size;
+    plane.blocks_across = last_x / plane.size + 1 - plane.block_left;
+    plane.blocks_down = last_y / plane.size + 1 - plane.block_top;
+    plane.stride = plane.blocks_across * plane.size + 2 * kSlack;
+    const size_t bytes = plane.stride * plane.blocks_down * plane.size + 2 * kSlack;
     if (plane.samples.size() < bytes) plane.samples.resize(bytes);
   }
 }
 
 bool JpegRegionDecoder::DecodeBlocks() {
   scan_.Start(frame_->scan, frame_->restart_interval, codes_);
-  batched_ = 0;
-  std::fill(coefficients_.begin(), coefficients_.end(), 0);
   int64_t top = INT64_MAX, left = INT64_MAX, bottom = 0, right = 0;  // MCUs
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     const Plane& plane = planes_[c];
@@ -91,6 +109,8 @@ bool JpegRegionDecoder::DecodeBlocks() {
     left = std::min(left, plane.block_left / across);
     bottom = std::max(bottom, (plane.block_top + plane.blocks_down - 1) / down + 1);
     right = std::max(right, (plane.block_left + plane.blocks_across - 1) / across + 1);
+    batches_[c].blocks = 0;
+    batches_[c].coefficients.fill(0);
   }
   const int64_t row_mcus = frame_->mcus_across();
   for (int64_t row = top; row < bottom; ++row) {
@@ -98,48 +118,62 @@ bool JpegRegionDecoder::DecodeBlocks() {
     for (int64_t column = left; column < right; ++column)
       if (!DecodeMcu(row, column)) return false;
   }
-  Transform();
-  for (size_t c = 0; c < frame_->components.size(); ++c) RepeatEdges(planes_[c]);
+  for (size_t c = 0; c < frame_->components.size(); ++c) {
+    Transform(c);
+    RepeatEdges(planes_[c]);
+  }
   return true;
 }
 
 bool JpegRegionDecoder::DecodeMcu(int64_t mcu_row, int64_t mcu_column) {
   if (!scan_.BeginMcu()) return false;
-  for (size_t i = 0; i < places_.size(); ++i) {
+  for (int i = 0; i < std::ssize(places_); ++i) {
     const Place& place = places_[i];
     const JpegComponent& component = frame_->components[place.component];
     const int64_t y = mcu_row * component.vertical + place.row, x = mcu_column * component.horizontal + place.column;
     Plane& plane = planes_[place.component];
-    if (!plane.Has(y, x)) {
-      if (!scan_.WalkBlock(static_cast<int>(i))) return false;
-      continue;
-    }
-    int16_t* block = &coefficients_[64 * batched_];
-    const int last = scan_.DecodeBlock(static_cast<int>(i), block);
-    if (last < 0) return false;
-    const BlockTarget target = {plane.Row(y * kBlock) + x * kBlock, plane.stride};
-    if (last == 0) {
-      FillBlock(block[0], target);
-      block[0] = 0;
-    } else {
-      targets_[batched_] = target;
-      if (++batched_ == kBatch) Transform();
-    }
+    const bool done = plane.Has(y, x) ? DecodeBlock(i, {plane.Row(y * plane.size) + x * plane.size, plane.stride})
+                                      : scan_.WalkBlock(i);
+    if (!done) return false;
   }
   scan_.EndMcu();
   return true;
 }
 
-void JpegRegionDecoder::Transform() {
-  InverseDct(coefficients_.data(), std::span(targets_).first(batched_));
-  batched_ = 0;
+bool JpegRegionDecoder::DecodeBlock(int place, const BlockTarget& target) {
+  const size_t component = places_[place].component;
+  const int size = planes_[component].size;
+  if (size == 1) {
+    int16_t dc;
+    if (!scan_.DecodeDc(place, dc)) return false;
+    FillBlock(dc, size, target);
+    return true;
+  }
+  Batch& batch = batches_[component];
+  int16_t* block = &batch.coefficients[64 * batch.blocks];
+  const int last = scan_.DecodeBlock(place, block);
+  if (last < 0) return false;
+  if (last == 0) {
+    FillBlock(block[0], size, target);
+    block[0] = 0;
+  } else {
+    batch.targets[batch.blocks] = target;
+    if (++batch.blocks == Batch::kMost) Transform(component);
+  }
+  return true;
+}
+
+void JpegRegionDecoder::Transform(size_t component) {
+  Batch& batch = batches_[component];
+  InverseDct(batch.coefficients.data(), planes_[component].size, std::span(batch.targets).first(batch.blocks));
+  batch.blocks = 0;
 }
 
 // Samples beyond the image's left and right border are those of the border.
 void JpegRegionDecoder::RepeatEdges(Plane& plane) {
-  const int64_t left = plane.block_left * kBlock, right = left + plane.blocks_across * kBlock;
-  const int64_t bottom = std::min((plane.block_top + plane.blocks_down) * kBlock, plane.height);
-  for (int64_t y = plane.block_top * kBlock; y < bottom; ++y) {
+  const int64_t left = plane.block_left * plane.size, right = left + plane.blocks_across * plane.size;
+  const int64_t bottom = std::min((plane.block_top + plane.blocks_down) * plane.size, plane.height);
+  for (int64_t y = plane.block_top * plane.size; y < bottom; ++y) {
     uint8_t* row = plane.Row(y);
     if (left == 0) row[-1] = row[0];
     if (right >= plane.width) row[plane.width] = row[plane.width - 1];
@@ -149,20 +183,21 @@ void JpegRegionDecoder::RepeatEdges(Plane& plane) {
 void JpegRegionDecoder::Convert(DecodedImage& image) {
   const Region& region = image.region;
   uint8_t* out = image.pixels.data();
-  const bool halved_down = frame_->vertical == 2;
+  const bool halved_down = HalvesDown(halving_);
   for (int64_t y = region.top; y < region.bottom(); ++y, out += region.size.width * DecodedImage::kPixelBytes) {
     const uint8_t* luma = planes_[0].Row(y) + region.left;
     if (frame_->components.size() == 1) {
       GrayToRgbx(luma, region.size.width, out);
       continue;
     }
+    const int64_t chroma_left = HalvesAcross(halving_) ? region.left / 2 : region.left;
     YCbCrRow row = {.luma = luma};
     for (int c : {0, 1}) {
       Plane& plane = planes_[c + 1];
       const int64_t near = halved_down ? y / 2 : y;
       const int64_t far = halved_down ? std::clamp<int64_t>(near + (y % 2 == 0 ? -1 : 1), 0, plane.height - 1) : near;
-      row.near[c] = plane.Row(near) + region.left / frame_->horizontal;
-      row.far[c] = plane.Row(far) + region.left / frame_->horizontal;
+      row.near[c] = plane.Row(near) + chroma_left;
+      row.far[c] = plane.Row(far) + chroma_left;
     }
     row.far_bias = y % 2 == 0 ? 1 : 2;
     YCbCrToRgbx(row, halving_, region.size.width, out);

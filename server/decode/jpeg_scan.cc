@@ -17,6 +17,9 @@ constexpr ptrdiff_t kSlack = 512;
 // of libjpeg-turbo's inverse DCT (4 · 1.39 times as much). Photographs stay far below.
 constexpr int kMostOfABlock = 5800;
 
+// Beyond, libjpeg's 1×1 form wraps black and white around.
+constexpr int kMostOfADc = 4080;
+
 using Step = HuffmanTable::Step;
 using WalkStep = HuffmanTable::Walk;
 
@@ -193,6 +196,14 @@ bool JpegScan::WalkMcus(int64_t count) {
 bool JpegScan::WalkBlock(int block) {
   if (bits_.next > safe_ && !Provide(bits_)) return false;
   return Walk(blocks_[block], bits_, predictors_[blocks_[block].component]);
+}
+
+bool JpegScan::DecodeDc(int block, int16_t& dc) {
+  if (!WalkBlock(block)) return false;
+  const BlockCode& code = blocks_[block];
+  const int product = predictors_[code.component] * code.quantization[0];
+  dc = static_cast<int16_t>(product);
+  return std::abs(product) <= kMostOfADc;
 }
 
 int JpegScan::DecodeBlock(int block, int16_t* out) {

@@ -39,6 +39,8 @@ class JpegScan {
   // Of the next MCU. To be called for each of its blocks in order, Decode or Walk; BeginMcu before, EndMcu after.
   bool BeginMcu();
   bool WalkBlock(int block);
+  // Walks past a block and stores its first coefficient, dequantized; false also where that is too large.
+  bool DecodeDc(int block, int16_t& dc);
   // Adds dequantized coefficients, row by row, to `out`, 64 zeros. Returns the index of the last one in zigzag order,
   // or −1, which is also said of coefficients too large for a photograph.
   int DecodeBlock(int block, int16_t* out);

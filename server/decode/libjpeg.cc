@@ -61,14 +61,6 @@ void InvertedCmykToRgb(uint8_t* row, int64_t width) {
   }
 }
 
-// The rectangle of the image at `eighths` of its size that shows `needed`, and a margin.
-Region Reduced(const Region& needed, int eighths, ImageSize reduced) {
-  const int64_t top = needed.top * eighths / 8 - kMargin, left = needed.left * eighths / 8 - kMargin;
-  const int64_t bottom = (needed.bottom() * eighths + 7) / 8 + kMargin;
-  const int64_t right = (needed.right() * eighths + 7) / 8 + kMargin;
-  return WholeOf(reduced).Intersection({top, left, {bottom - top, right - left}});
-}
-
 }  // namespace
 
 class LibjpegDecoder::File {
@@ -150,7 +142,9 @@ absl::Status LibjpegDecoder::File::Start(int eighths, const Region& needed, Regi
     codec_.do_block_smoothing = FALSE;  // Of progressive files that end early: a part would differ from the whole.
     jpeg_start_decompress(&codec_);
     const ImageSize whole = {codec_.output_height, codec_.output_width};
-    region = Reduced(needed, eighths, whole);
+    const Region shown = Reduced(needed, eighths);
+    const ImageSize with_margin = {shown.size.height + 2 * kMargin, shown.size.width + 2 * kMargin};
+    region = WholeOf(whole).Intersection({shown.top - kMargin, shown.left - kMargin, with_margin});
     auto left = static_cast<JDIMENSION>(region.left), width = static_cast<JDIMENSION>(region.size.width);
     if (CanSkip()) {
       jpeg_crop_scanline(&codec_, &left, &width);

@@ -103,6 +103,18 @@ void PrintScaling(const std::vector<Row>& rows) {
   if (one > 0 && two > 0) std::printf("\nTwo workers make %.2f times as many as one.\n", two / one);
 }
 
+void TimeStages(const Input& input, nlohmann::ordered_json& json) {
+  const auto print = [&](const char* name, const Photos& photos, v1::JpegScaling scaling) {
+    const StageCost cost = StageCosts(photos, scaling);
+    std::printf("%s: decode %.0f us, augment %.0f us an image\n", name, cost.decode_us, cost.augment_us);
+    json["stages"].push_back(
+        {{"name", name}, {"decode_microseconds", cost.decode_us}, {"augment_microseconds", cost.augment_us}});
+  };
+  print("stoker exact", input.original, v1::JPEG_SCALING_EXACT);
+  print("stoker k2", input.original, v1::JPEG_SCALING_K2);
+  print("stoker prepared", input.prepared, v1::JPEG_SCALING_K2);
+}
+
 void TimeFiles(const Input& input, const Options& options, const std::vector<int>& cores,
                nlohmann::ordered_json& json) {
   const std::vector<Row> rows = TimeInTurns(WaysFor(input, options, cores), options.turn, options.rounds);
@@ -111,6 +123,7 @@ void TimeFiles(const Input& input, const Options& options, const std::vector<int
       About(input.original).c_str(), input.prepared.mean_bytes / 1e3, cores[0], options.rounds, options.turn.seconds);
   Print(rows);
   PrintScaling(rows);
+  TimeStages(input, json);
   AddJson(rows, "", json);
   std::printf("\nThe same photographs, longer side 500, quality 90: %s; prepared %.0f KB\n\n",
               About(input.reencoded).c_str(), input.prepared_reencoded.mean_bytes / 1e3);

@@ -69,6 +69,16 @@ void Worker::Make(const SampleBytes& sample, uint64_t pass, uint64_t position) {
   state.index = (state.index + 1) % state.pipeline.span_samples();
 }
 
+const v1::StageTimes& Worker::times() const { return state_->times; }
+
+StageCost StageCosts(const Photos& photos, v1::JpegScaling scaling) {
+  Worker worker(TrainingPipeline(scaling));
+  for (size_t file = 0; file < photos.samples.size(); ++file) worker.Make(photos.samples[file], 0, file);
+  const double images_ns = 1e3 * static_cast<double>(photos.samples.size());
+  return {static_cast<double>(worker.times().decode()) / images_ns,
+          static_cast<double>(worker.times().augment()) / images_ns};
+}
+
 Way Stoker(std::string name, const Photos& photos, v1::JpegScaling scaling) {
   auto worker = std::make_shared<Worker>(TrainingPipeline(scaling));
   return OneByOne(std::move(name), photos,

@@ -49,6 +49,9 @@ class Worker {
 
   void Make(const SampleBytes& sample, uint64_t pass, uint64_t position);
 
+  // Where the time of all calls went, in nanoseconds.
+  const v1::StageTimes& times() const;
+
  private:
   struct State;
   const std::unique_ptr<State> state_;
@@ -58,6 +61,12 @@ class Worker {
 Way EntropyFloor(const Photos& photos);
 
 Way Stoker(std::string name, const Photos& photos, v1::JpegScaling scaling);
+
+// Where the time of one pass over the files goes, in microseconds an image.
+struct StageCost {
+  double decode_us, augment_us;
+};
+StageCost StageCosts(const Photos& photos, v1::JpegScaling scaling);
 
 // Two threads on two cores; images per second of both together.
 Way TwoWorkers(std::string name, const Photos& photos, v1::JpegScaling scaling, const std::vector<int>& cores);

@@ -40,6 +40,17 @@ kill %1
 wait
 echo "C++ snippet: ok"
 
+cat >eval.yaml <<'YAML'
+ops:
+  - Resize: {size: 64}
+  - CenterCrop: {size: 64}
+YAML
+block sh '### Preparing a dataset' >prepare.sh
+grep -q 'stokerd prepare' prepare.sh
+bash -eu prepare.sh
+[ -e photos-val/prepared.yaml ]
+echo "prepare: ok"
+
 block yaml '### The server' >config.yaml
 grep -q datasets config.yaml
 stokerd check --config config.yaml

@@ -18,12 +18,6 @@ Region SomeRegion(ImageSize size, size_t file_bytes) {
   return {top, left, {(size.height - top + 1) / 2, (size.width - left + 1) / 2}};
 }
 
-// The pixels that show any of `needed` at a reduced size.
-Region Reduced(const Region& needed, int eighths) {
-  const int64_t top = needed.top * eighths / 8, left = needed.left * eighths / 8;
-  return {top, left, {(needed.bottom() * eighths + 7) / 8 - top, (needed.right() * eighths + 7) / 8 - left}};
-}
-
 void CheckSamePixels(const DecodedImage& part, const DecodedImage& whole, const Region& region) {
   STOKER_CHECK(part.region.Contains(region) && part.eighths == whole.eighths);
   for (int64_t y = region.top; y < region.bottom(); ++y)
