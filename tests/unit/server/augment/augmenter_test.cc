@@ -60,13 +60,6 @@ TEST(AugmenterTest, AnyPartThatAPlanNeedsBecomesWhatTheOpsMakeOneByOne) {
   }
 }
 
-// The whole image at a reduced size, and those pixels of it that a decoder would make of `needed`.
-Region Reduced(const Region& needed, int eighths) {
-  const int64_t top = needed.top * eighths / 8, left = needed.left * eighths / 8;
-  const int64_t bottom = (needed.bottom() * eighths + 7) / 8, right = (needed.right() * eighths + 7) / 8;
-  return {top, left, {bottom - top, right - left}};
-}
-
 TEST(AugmenterTest, AnyPartOfAReducedImageGivesTheSameBytes) {
   Augmenter augmenter;
   int reduced = 0;
