@@ -55,13 +55,17 @@ absl::Status ToStatus(int error) {
 
 const Tensor* FindImages(const std::vector<Tensor>& fields) {
   for (const Tensor& field : fields)
-    if (field.dtype == v1::DTYPE_UINT8 && field.shape.size() == 4 && field.shape[3] == kChannels) return &field;
+    if (field.dtype == v1::DTYPE_UINT8 && (field.shape.size() == 4 || field.shape.size() == 5) &&
+        field.shape.back() == kChannels)
+      return &field;
   return nullptr;
 }
 
 Picture ContactSheet(const Tensor& images, int64_t count) {
-  STOKER_CHECK(images.dtype == v1::DTYPE_UINT8 && images.shape.size() == 4 && images.shape[3] == kChannels);
-  const int64_t tiles = std::min(count, images.shape[0]), height = images.shape[1], width = images.shape[2];
+  STOKER_CHECK(images.dtype == v1::DTYPE_UINT8 && images.shape.size() >= 4 && images.shape.back() == kChannels);
+  const size_t axes = images.shape.size();
+  const int64_t all = axes == 5 ? images.shape[0] * images.shape[1] : images.shape[0];
+  const int64_t tiles = std::min(count, all), height = images.shape[axes - 3], width = images.shape[axes - 2];
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
   const int64_t step_y = (height - 1) / shrink + 1 + kMargin, step_x = (width - 1) / shrink + 1 + kMargin;
   const int64_t columns = std::clamp<int64_t>(tiles, 1, kColumns),

@@ -19,7 +19,8 @@ struct Picture {
   std::vector<uint8_t> pixels;
 };
 
-// The first field that looks like images, N × height × width × 3 uint8, or null.
+// The first field that looks like images, N × height × width × 3 uint8, or views, N × views × height × width × 3; or
+// null.
 const Tensor* FindImages(const std::vector<Tensor>& fields);
 
 // The first `count` images (or all, if there are fewer) of FindImages side by side, eight in a row, with margins

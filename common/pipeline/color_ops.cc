@@ -81,7 +81,9 @@ absl::Status DrawArguments(const v1::ConvertColor&, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomPosterize& op) { return ValidateWithin(op, "bits", op.bits(), 0, 8); }
+absl::Status ValidateArguments(const v1::RandomPosterize& op) {
+  return ValidateGiven(op, "bits", op.has_bits(), op.bits(), 0, 8);
+}
 
 absl::Status DrawArguments(const v1::RandomPosterize& op, Drawing& drawing) {
   AppendColor(Kind::kPosterize, op.bits(), drawing);
@@ -89,7 +91,7 @@ absl::Status DrawArguments(const v1::RandomPosterize& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::RandomSolarize& op) {
-  return ValidateWithin(op, "threshold", op.threshold(), 0, 256);
+  return ValidateGiven(op, "threshold", op.has_threshold(), op.threshold(), 0, 256);
 }
 
 absl::Status DrawArguments(const v1::RandomSolarize& op, Drawing& drawing) {
@@ -113,7 +115,7 @@ absl::Status DrawArguments(const v1::RandomInvert&, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::AdjustBrightness& op) {
-  return ValidateWithin(op, "brightness_factor", op.brightness_factor(), 0, kMaxFactor);
+  return ValidateGiven(op, "brightness_factor", op.has_brightness_factor(), op.brightness_factor(), 0, kMaxFactor);
 }
 
 absl::Status DrawArguments(const v1::AdjustBrightness& op, Drawing& drawing) {
@@ -122,7 +124,7 @@ absl::Status DrawArguments(const v1::AdjustBrightness& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::AdjustContrast& op) {
-  return ValidateWithin(op, "contrast_factor", op.contrast_factor(), 0, kMaxFactor);
+  return ValidateGiven(op, "contrast_factor", op.has_contrast_factor(), op.contrast_factor(), 0, kMaxFactor);
 }
 
 absl::Status DrawArguments(const v1::AdjustContrast& op, Drawing& drawing) {
@@ -131,7 +133,7 @@ absl::Status DrawArguments(const v1::AdjustContrast& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::AdjustSaturation& op) {
-  return ValidateWithin(op, "saturation_factor", op.saturation_factor(), 0, kMaxFactor);
+  return ValidateGiven(op, "saturation_factor", op.has_saturation_factor(), op.saturation_factor(), 0, kMaxFactor);
 }
 
 absl::Status DrawArguments(const v1::AdjustSaturation& op, Drawing& drawing) {
@@ -140,7 +142,7 @@ absl::Status DrawArguments(const v1::AdjustSaturation& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::AdjustHue& op) {
-  return ValidateWithin(op, "hue_factor", op.hue_factor(), -0.5, 0.5);
+  return ValidateGiven(op, "hue_factor", op.has_hue_factor(), op.hue_factor(), -0.5, 0.5);
 }
 
 absl::Status DrawArguments(const v1::AdjustHue& op, Drawing& drawing) {

@@ -53,6 +53,11 @@ absl::Status ValidateWithin(const Message& op, absl::string_view argument, doubl
   return absl::OkStatus();
 }
 
+absl::Status ValidateGiven(const Message& op, absl::string_view argument, bool given, double value, double least,
+                           double most) {
+  return given ? ValidateWithin(op, argument, value, least, most) : Invalid(op, argument, "must be given");
+}
+
 absl::Status ValidateSpread(const Message& op, absl::string_view argument, const Numbers& numbers, double most) {
   switch (numbers.size()) {
     case 0: return absl::OkStatus();

@@ -48,6 +48,9 @@ absl::Status ValidateRangeWithin(const google::protobuf::Message& op, absl::stri
                                  double least, double most);
 absl::Status ValidateWithin(const google::protobuf::Message& op, absl::string_view argument, double value, double least,
                             double most);
+// The same of an argument that must be given.
+absl::Status ValidateGiven(const google::protobuf::Message& op, absl::string_view argument, bool given, double value,
+                           double least, double most);
 
 // A number x ≥ 0 for −x to x, or from and to, within [−most, most].
 absl::Status ValidateSpread(const google::protobuf::Message& op, absl::string_view argument, const Numbers& numbers,

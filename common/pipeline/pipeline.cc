@@ -69,8 +69,8 @@ absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
   if (device && !device_only && !flips)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the server only"));
   if (!device && after_device)
-    return absl::InvalidArgumentError(absl::StrCat(
-        OpName(op), ".placement: a server op cannot follow a device op; move it up or place it on the device"));
+    return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: a server op cannot follow a device op; ",
+                                                   flips ? "move it up or place it on the device" : "move it up"));
   return absl::OkStatus();
 }
 
@@ -154,6 +154,18 @@ uint64_t WholeHash(const v1::Pipeline& pipeline) {
   v1::Pipeline whole = WithDefaults(pipeline);
   for (auto& op : *whole.mutable_ops()) op.clear_placement();
   return Hash(whole);
+}
+
+v1::Pipeline DecodeSettings(const v1::Pipeline& pipeline) {
+  v1::Pipeline settings;
+  const v1::Limits& limits = pipeline.limits();
+  settings.mutable_limits()->set_max_pixels(limits.has_max_pixels() ? limits.max_pixels() : kDefaultMaxPixels);
+  settings.mutable_limits()->set_max_scans(limits.has_max_scans() ? limits.max_scans() : kDefaultMaxScans);
+  const bool warnings = pipeline.decode_warnings() != v1::DECODE_WARNINGS_UNSPECIFIED;
+  settings.set_decode_warnings(warnings ? pipeline.decode_warnings() : v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+  const bool scaling = pipeline.jpeg_scaling() != v1::JPEG_SCALING_UNSPECIFIED;
+  settings.set_jpeg_scaling(scaling ? pipeline.jpeg_scaling() : v1::JPEG_SCALING_K2);
+  return settings;
 }
 
 }  // namespace stoker

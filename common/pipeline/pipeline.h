@@ -33,6 +33,9 @@ uint64_t ServerHash(const v1::Pipeline& pipeline);
 // A hash of what a cursor depends on: the whole, without placement, so that moving an op keeps it.
 uint64_t WholeHash(const v1::Pipeline& pipeline);
 
+// How a pipeline decodes, with defaults written out: limits, warnings and scaling, and nothing else.
+v1::Pipeline DecodeSettings(const v1::Pipeline& pipeline);
+
 }  // namespace stoker
 
 #endif  // STOKER_COMMON_PIPELINE_PIPELINE_H_

@@ -24,6 +24,7 @@ struct SourceField {
 
   // The server ops that an image has been through already, by `stokerd prepare`. A pipeline must begin with them.
   std::vector<v1::Op> prepared;
+  v1::Pipeline prepared_settings;  // DecodeSettings of that.
 };
 using SourceSchema = std::vector<SourceField>;
 

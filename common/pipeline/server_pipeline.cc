@@ -156,6 +156,26 @@ absl::Status ServerPipeline::CheckPrepared(const SourceField& source, const Outp
         "was prepared from (",
         PathOf(output), "[", i, "] must be ", source.prepared[i].ShortDebugString(), ", found ", found, ")"));
   }
+  return CheckPreparedSettings(source);
+}
+
+// What was decoded once was decoded in one way.
+absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) const {
+  if (source.prepared.empty()) return absl::OkStatus();
+  const v1::Pipeline wanted = DecodeSettings(pipeline_), &held = source.prepared_settings;
+  const auto differs = [](absl::string_view key, absl::string_view has, absl::string_view wants) {
+    return absl::InvalidArgumentError(absl::StrCat("pipeline.", key, ": the dataset was prepared with ", has,
+                                                   ", and this pipeline has ", wants,
+                                                   "; make them equal, or take the dataset that it was prepared from"));
+  };
+  if (wanted.jpeg_scaling() != held.jpeg_scaling())
+    return differs("jpeg_scaling", v1::JpegScaling_Name(held.jpeg_scaling()),
+                   v1::JpegScaling_Name(wanted.jpeg_scaling()));
+  if (wanted.decode_warnings() != held.decode_warnings())
+    return differs("decode_warnings", v1::DecodeWarnings_Name(held.decode_warnings()),
+                   v1::DecodeWarnings_Name(wanted.decode_warnings()));
+  if (wanted.limits().SerializeAsString() != held.limits().SerializeAsString())
+    return differs("limits", held.limits().ShortDebugString(), wanted.limits().ShortDebugString());
   return absl::OkStatus();
 }
 

@@ -67,6 +67,7 @@ class ServerPipeline {
   absl::Status AddImage(const SourceField& source, Output output);
   absl::Status Add(Output output);
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;
+  absl::Status CheckPreparedSettings(const SourceField& source) const;
   absl::Status CheckOutputs() const;
 
   // An image's ops that run on the server.

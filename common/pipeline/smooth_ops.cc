@@ -52,7 +52,7 @@ absl::Status DrawArguments(const v1::GaussianBlur& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::RandomAdjustSharpness& op) {
-  return ValidateWithin(op, "sharpness_factor", op.sharpness_factor(), 0, kMaxFactor);
+  return ValidateGiven(op, "sharpness_factor", op.has_sharpness_factor(), op.sharpness_factor(), 0, kMaxFactor);
 }
 
 absl::Status DrawArguments(const v1::RandomAdjustSharpness& op, Drawing& drawing) {

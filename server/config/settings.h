@@ -13,8 +13,8 @@ namespace stoker {
 inline constexpr int kDefaultPort = 7077;
 
 // A worker's peak for each pixel of the largest image: a progressive JPEG's coefficients, two bytes for each of up to
-// four components, beside RGB; then, these gone, what ops and a resize's first pass keep.
-inline constexpr uint64_t kWorkerBytesPerPixel = 12;
+// four components, beside RGBX, and an earlier JPEG's planes; then, the coefficients gone, what ops keep.
+inline constexpr uint64_t kWorkerBytesPerPixel = 16;
 
 // A server's configuration with every default filled in and every text understood. A value.
 struct Settings {

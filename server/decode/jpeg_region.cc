@@ -118,6 +118,7 @@ bool JpegRegionDecoder::DecodeBlocks() {
     for (int64_t column = left; column < right; ++column)
       if (!DecodeMcu(row, column)) return false;
   }
+  if (scan_.cut()) return false;
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     Transform(c);
     RepeatEdges(planes_[c]);

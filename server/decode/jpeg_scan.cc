@@ -131,6 +131,7 @@ void JpegScan::Start(std::span<const uint8_t> scan, uint32_t restart_interval, s
   if (buffer_.empty()) buffer_.resize(kBufferBytes + kSlack);
   input_ = scan;
   mcu_ = segment_ = 0;
+  cut_ = false;
   BeginSegment();
 }
 
@@ -157,7 +158,7 @@ void JpegScan::Fill() {
     to += plain;
     input_ = input_.subspan(plain);
     if (input_.empty()) {
-      segment_done_ = true;
+      segment_done_ = cut_ = true;
     } else if (found != nullptr) {
       segment_done_ = input_.size() < 2 || input_[1] != 0;
       if (segment_done_) break;
@@ -203,7 +204,7 @@ bool JpegScan::DecodeDc(int block, int16_t& dc) {
   const BlockCode& code = blocks_[block];
   const int product = predictors_[code.component] * code.quantization[0];
   dc = static_cast<int16_t>(product);
-  return std::abs(product) <= kMostOfADc;
+  return std::abs(product) <= kMostOfADc && bits_.next - (bits_.left >> 3) <= end_;
 }
 
 int JpegScan::DecodeBlock(int block, int16_t* out) {

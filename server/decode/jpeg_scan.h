@@ -30,6 +30,9 @@ class JpegScan {
   // Begins a scan whose MCUs hold `blocks`, in order.
   void Start(std::span<const uint8_t> scan, uint32_t restart_interval, std::span<const BlockCode> blocks);
 
+  // Whether the file was seen to end where a marker should stand: libjpeg may take what it lacks for damage.
+  bool cut() const { return cut_; }
+
   // The MCU that comes next.
   int64_t mcu() const { return mcu_; }
 
@@ -79,6 +82,7 @@ class JpegScan {
 
   std::span<const uint8_t> input_;  // What is not in the buffer yet.
   bool segment_done_ = false;       // input_ begins with a marker, or is empty.
+  bool cut_ = false;                // The file ended without a marker.
   std::vector<uint8_t> buffer_;     // Of the segment, without the zeros that are stuffed after 0xff.
   const uint8_t* end_ = nullptr;    // Of what the buffer holds; kSlack bytes follow.
   const uint8_t* safe_ = nullptr;   // A block that begins up to here needs no look at the end.

@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,7 @@ struct OtherFormat {
   const char* name;
   bool (*matches)(absl::string_view file);
   std::optional<ImageSize> (*size)(std::span<const uint8_t> file);
+  const char* hint = "";  // What else may be wrong with the header.
 };
 
 constexpr OtherFormat kOtherFormats[] = {
@@ -33,7 +36,7 @@ constexpr OtherFormat kOtherFormats[] = {
        return absl::StartsWith(file, absl::string_view("II*\0", 4)) ||
               absl::StartsWith(file, absl::string_view("MM\0*", 4));
      },
-     TiffSize},
+     TiffSize, ", or what is not read here: alpha, more than 8 bytes a pixel, tiles larger than the image"},
 };
 
 const OtherFormat* FormatOf(absl::string_view file) {
@@ -68,29 +71,41 @@ const Module& LoadedModule() {
 
 }  // namespace
 
+void ForgetOtherEnvironment() {
+  for (const char* name : {"OPENCV_IO_MAX_IMAGE_WIDTH", "OPENCV_IO_MAX_IMAGE_HEIGHT", "OPENCV_IO_MAX_IMAGE_PIXELS"})
+    unsetenv(name);
+}
+
 bool IsOther(absl::string_view file) { return FormatOf(file) != nullptr; }
 
 absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
   const OtherFormat& format = *FormatOf(AsText(file));
   const std::optional<ImageSize> size = format.size(file);
   if (!size.has_value())
-    return absl::DataLossError(absl::StrCat("cannot decode this ", format.name, ": its header gives no size"));
+    return absl::DataLossError(
+        absl::StrCat("cannot decode this ", format.name, ": its header gives no size", format.hint));
   STOKER_RETURN_IF_ERROR(CheckSize(*size, options));
   return *size;
 }
 
 absl::Status DecodeOther(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget&,
                          DecodedImage& image) {
-  const char* name = FormatOf(AsText(file))->name;
+  const OtherFormat& format = *FormatOf(AsText(file));
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadOtherHeader(file, options));
   const Module& module = LoadedModule();
   if (module.decode == nullptr)
-    return absl::UnavailableError(absl::StrCat("decoding a ", name, " takes the module for OpenCV: ", module.error));
+    return absl::UnavailableError(
+        absl::StrCat("decoding a ", format.name, " takes the module for OpenCV: ", module.error));
   image.Reset(WholeOf(size));
+  std::vector<uint8_t> plain;
+  if (format.size == PnmSize) file = plain = PlainPnm(file);
   char reason[256];
-  if (module.decode(file.data(), file.size(), size.height, size.width, image.pixels.data(), reason, sizeof reason))
-    return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("cannot decode this ", name, ": ", reason));
+  const OpencvResult result =
+      module.decode(file.data(), file.size(), size.height, size.width, image.pixels.data(), reason, sizeof reason);
+  if (result == OpencvResult::kDone) return absl::OkStatus();
+  const auto code =
+      result == OpencvResult::kNoMemory ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kDataLoss;
+  return absl::Status(code, absl::StrCat("cannot decode this ", format.name, ": ", reason));
 }
 
 }  // namespace stoker

@@ -12,6 +12,11 @@ namespace stoker {
 // OpenCV brings 140 libraries and 50 MB along, so it is linked by a module of its own, lib/stoker/stoker-opencv.so
 // beside bin/, which is loaded when the first such file comes. Without it they are Unavailable: this machine's fault.
 bool IsOther(absl::string_view file);
+
+// Clears what OpenCV would read from the environment: it must not decide what decodes. To be called while the process
+// has one thread.
+void ForgetOtherEnvironment();
+
 absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const Decoder::Options& options);
 absl::Status DecodeOther(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
                          DecodedImage& image);

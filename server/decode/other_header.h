@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/pipeline/schema.h"
 
@@ -18,7 +19,12 @@ std::optional<ImageSize> BmpSize(std::span<const uint8_t> file);
 // Netpbm's PBM, PGM and PPM, P1 to P6.
 std::optional<ImageSize> PnmSize(std::span<const uint8_t> file);
 
-// TIFF 6.0, the first image.
+// The same file with a header that can be read in one way only: no comments, single spaces. Requires that it has a
+// size.
+std::vector<uint8_t> PlainPnm(std::span<const uint8_t> file);
+
+// TIFF 6.0, the first image. Nothing also where its tiles or strips are much larger than the image, for whoever decodes
+// it holds one of them, its pixels have more than 8 bytes, or there is alpha.
 std::optional<ImageSize> TiffSize(std::span<const uint8_t> file);
 
 }  // namespace stoker

@@ -59,17 +59,17 @@ absl::StatusOr<Header> ReadHeader(std::span<const uint8_t> file) {
   std::memcpy(&header.checksum, &file[20], 8);
   if (header.version == kVersion) return header;
   return absl::DataLossError(absl::StrCat("a packed image of version ", header.version, ", where this build knows ",
-                                          kVersion, ": prepare it again"));
+                                          kVersion, ": prepare it again, by stokerd prepare --overwrite"));
 }
 
 absl::Status CheckContent(const Header& header, std::span<const uint8_t> content) {
   if (Checksum(header, content.data(), content.size()) == header.checksum) return absl::OkStatus();
-  return absl::DataLossError("a packed image whose checksum fails: prepare it again");
+  return absl::DataLossError("a packed image whose checksum fails: prepare it again, by stokerd prepare --overwrite");
 }
 
 absl::Status Reason(const Header& header, std::span<const uint8_t> content) {
   if (header.height != header.width || content.empty() || content.size() > kMaxReasonBytes)
-    return absl::DataLossError("a packed image without pixels: prepare it again");
+    return absl::DataLossError("a packed image without pixels: prepare it again, by stokerd prepare --overwrite");
   STOKER_RETURN_IF_ERROR(CheckContent(header, content));
   std::string reason(content.begin(), content.end());
   for (char& c : reason)
@@ -98,7 +98,8 @@ absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const 
   const uint64_t expected = kHeaderBytes + static_cast<uint64_t>(size.height * size.width * 3);
   if (file.size() == expected) return size;
   return absl::DataLossError(absl::StrCat("a packed image of ", size.width, "x", size.height, " pixels that has ",
-                                          file.size(), " bytes in place of ", expected, ": prepare it again"));
+                                          file.size(), " bytes in place of ", expected,
+                                          ": prepare it again, by stokerd prepare --overwrite"));
 }
 
 absl::Status DecodePacked(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,

@@ -10,6 +10,7 @@
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
 #include "server/config/settings.h"
+#include "server/decode/other.h"
 #include "server/main/check.h"
 #include "server/main/prepare_command.h"
 #include "server/main/server.h"
@@ -145,4 +146,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace stoker
 
-int main(int argc, char** argv) { return stoker::Main(argc, argv); }
+int main(int argc, char** argv) {
+  stoker::ForgetOtherEnvironment();
+  return stoker::Main(argc, argv);
+}

@@ -112,7 +112,7 @@ std::string Growth(const PrepareProgress& progress) {
                          (static_cast<double>(progress.bytes_out) / in - 1) * 100);
 }
 
-void Print(const PrepareReport& report, const std::string& out) {
+void Print(const PrepareReport& report, const std::string& out, bool pixels) {
   const PrepareProgress& progress = report.progress;
   for (const auto& [file, reason] : report.problems)
     std::fprintf(stderr, "not prepared: %s: %s\n", file.c_str(), reason.c_str());
@@ -126,7 +126,8 @@ void Print(const PrepareReport& report, const std::string& out) {
                 Growth(progress).c_str());
   }
   if (!report.problems.empty())
-    std::printf("%zu files could not be prepared and are served as they were: see above\n", report.problems.size());
+    std::printf("%zu files could not be prepared, see above: %s\n", report.problems.size(),
+                pixels ? "they are bad samples, for that reason" : "they are copies of the originals");
   if (report.might_be_scaled > 0)
     std::printf(
         "%lu images were not reduced: if a pipeline goes on with a resize, a server of the originals decodes "
@@ -158,9 +159,6 @@ PrepareCommand::PrepareCommand(CLI::App& app)
       ->type_name("N");
   command_->add_flag("--overwrite", overwrite_,
                      "Replace what --out holds from other settings or another source; files of other names stay");
-  command_->add_option("--cache-dir", cache_dir_, "Where dataset indexes are kept [~/.cache/stoker]")
-      ->envname("STOKER_CACHE_DIR")
-      ->type_name("DIR");
 }
 
 bool PrepareCommand::parsed() const { return command_->parsed(); }
@@ -168,13 +166,11 @@ bool PrepareCommand::parsed() const { return command_->parsed(); }
 absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
   v1::ServerConfig config;
   config.set_workers(workers_);
-  config.set_cache_dir(cache_dir_);
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
   PrepareOptions options = {.data = data_,
                             .out = out_,
                             .workers = settings.workers,
                             .overwrite = overwrite_,
-                            .cache_dir = settings.cache_dir,
                             .tool = BuildDescription(),
                             .stop = &stop};
   if (!pipeline_file_.empty()) {
@@ -209,7 +205,7 @@ int PrepareCommand::Run() const {
     std::fprintf(stderr, "stokerd: %s\n", std::string(report.status().message()).c_str());
     return 1;
   }
-  Print(*report, out_);
+  Print(*report, out_, !pipeline_file_.empty());
   return report->stopped ? 128 + caught_signal : 0;
 }
 

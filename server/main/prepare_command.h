@@ -30,7 +30,7 @@ class PrepareCommand {
   absl::StatusOr<PrepareReport> Prepare() const;
 
   CLI::App* const command_;
-  std::string data_, out_, pipeline_file_, cache_dir_;
+  std::string data_, out_, pipeline_file_;
   uint32_t restart_interval_ = 8, short_side_ = 0, quality_ = 95, workers_ = 0;
   bool strip_ = false, overwrite_ = false;
 };

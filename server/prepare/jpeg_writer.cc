@@ -139,18 +139,26 @@ void JpegCodec::SetLayout(const JpegLayout& layout, int mcus_per_row) {
   out_.restart_interval = RestartInterval(layout.restart_interval, mcus_per_row);
 }
 
-// A JFIF or Adobe segment says what the colors are. Transcoding keeps the original's; an encoder writes its own.
-bool IsAboutColors(const jpeg_marker_struct& marker) {
-  const auto begins = [&](absl::string_view text) {
-    return marker.data_length >= text.size() && std::equal(text.begin(), text.end(), marker.data);
-  };
-  return (marker.marker == JPEG_APP0 && (begins("JFIF") || begins("JFXX"))) ||
-         (marker.marker == JPEG_APP0 + 14 && begins("Adobe"));
+bool Is(const jpeg_marker_struct& marker, int app, absl::string_view name) {
+  return marker.marker == JPEG_APP0 + app && marker.data_length >= name.size() &&
+         std::equal(name.begin(), name.end(), marker.data);
 }
 
+// A JFIF or Adobe segment says what the colors are. Transcoding keeps the original's; an encoder writes its own.
+bool IsAboutColors(const jpeg_marker_struct& marker) {
+  return Is(marker, 0, "JFIF") || Is(marker, 0, "JFXX") || Is(marker, 14, "Adobe");
+}
+
+// A profile fits as many components as the original has.
+bool IsProfile(const jpeg_marker_struct& marker) { return Is(marker, 2, "ICC_PROFILE"); }
+
+// Offsets of further images in the original file.
+bool IsIndex(const jpeg_marker_struct& marker) { return Is(marker, 2, "MPF"); }
+
 void JpegCodec::CopyMarkers(bool beside_colors) {
+  const bool same_colors = in_.num_components == out_.num_components;
   for (const jpeg_marker_struct* marker = in_.marker_list; marker != nullptr; marker = marker->next)
-    if (beside_colors || !IsAboutColors(*marker))
+    if (beside_colors || (!IsAboutColors(*marker) && (same_colors || !IsProfile(*marker)) && !IsIndex(*marker)))
       jpeg_write_marker(&out_, marker->marker, marker->data, marker->data_length);
 }
 

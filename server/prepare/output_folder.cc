@@ -32,16 +32,6 @@ absl::Status ErrnoError(const std::string& file, const char* action, int error) 
   return absl::UnavailableError(absl::StrCat(ShortPrintableName(file), ": ", action, ": ", ErrnoText(error)));
 }
 
-absl::Status WriteAll(int file, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return absl::UnavailableError(absl::StrCat("cannot write: ", ErrnoText(errno)));
-    bytes = bytes.subspan(written);
-  }
-  return absl::OkStatus();
-}
-
 // Makes the folders above `file`, relative to `folder`.
 absl::Status MakeFoldersAbove(int folder, const std::string& file) {
   for (size_t slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1))
@@ -70,16 +60,31 @@ v1::Prepared SettingsOf(v1::Prepared prepared) {
   prepared.clear_state();
   prepared.clear_folder_fingerprint();
   prepared.clear_tool();
+  prepared.clear_problems();
   return prepared;
 }
 
-// "modified: lossless.restart_interval: 4 -> 8": the first difference; empty if there is none.
+absl::string_view NameOf(v1::Prepared::ModeCase mode) {
+  switch (mode) {
+    case v1::Prepared::kLossless: return "losslessly";
+    case v1::Prepared::kShortSide: return "with --short-side";
+    case v1::Prepared::kPipeline: return "with --pipeline";
+    case v1::Prepared::MODE_NOT_SET: break;
+  }
+  return "in no mode";
+}
+
+// "from another source, or one that has changed since": what differs first; empty if nothing does.
 std::string Difference(const v1::Prepared& held, const v1::Prepared& wanted) {
+  if (held.mode_case() != wanted.mode_case())
+    return absl::StrCat(NameOf(held.mode_case()), ", not ", NameOf(wanted.mode_case()));
+  if (held.source_fingerprint() != wanted.source_fingerprint())
+    return "from another source, or one that has changed since";
   std::string text;
   google::protobuf::util::MessageDifferencer differencer;
   differencer.ReportDifferencesToString(&text);
   if (differencer.Compare(SettingsOf(held), SettingsOf(wanted))) return "";
-  return text.substr(0, text.find('\n'));
+  return absl::StrCat("with other settings (", text.substr(0, text.find('\n')), ")");
 }
 
 }  // namespace
@@ -93,9 +98,14 @@ absl::StatusOr<OutputFolder> OutputFolder::Open(const std::string& path, const v
   if (error) return absl::UnavailableError(absl::StrCat("--out ", path, ": cannot make it: ", error.message()));
   auto descriptor = OpenAt(AT_FDCWD, path, O_DIRECTORY);
   if (!descriptor.ok()) return NamedError(absl::StrCat("--out ", path), descriptor.status());
-  if (flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
-    return absl::FailedPreconditionError(absl::StrCat("--out ", path, ": another stokerd prepare is at work on it"));
-  OutputFolder folder(std::filesystem::canonical(path, error), *std::move(descriptor), wanted);
+  if (flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return absl::FailedPreconditionError(absl::StrCat("--out ", path, ": another stokerd prepare is at work on it"));
+    return ErrnoError(absl::StrCat("--out ", path), "cannot lock it", errno);
+  }
+  const std::string canonical = std::filesystem::canonical(path, error);
+  if (error) return absl::UnavailableError(absl::StrCat("--out ", path, ": ", error.message()));
+  OutputFolder folder(canonical, *std::move(descriptor), wanted);
   const absl::Status taken = folder.TakeOver(overwrite);
   if (!taken.ok()) return absl::Status(taken.code(), absl::StrCat("--out ", path, ": ", taken.message()));
   return folder;
@@ -104,18 +114,24 @@ absl::StatusOr<OutputFolder> OutputFolder::Open(const std::string& path, const v
 absl::Status OutputFolder::TakeOver(bool overwrite) {
   const auto held = ReadPrepared(path_);
   STOKER_ASSIGN_OR_RETURN(const bool empty, IsEmpty(folder_.number()));
+  const bool same = held.ok() && held->has_value() && Difference(**held, prepared_).empty();
+  const bool begun = same && (*held)->state() != v1::PREPARED_STATE_COMPLETE;
   prepared_.set_state(overwrite && !empty ? v1::PREPARED_STATE_CLEARING : v1::PREPARED_STATE_UNFINISHED);
-  if (empty || overwrite) return absl::OkStatus();
+  if (empty || (overwrite && !begun)) return absl::OkStatus();
   STOKER_RETURN_IF_ERROR(held.status());
   if (!held->has_value())
     return absl::FailedPreconditionError(
         absl::StrCat("is not empty, and holds no ", kPreparedFile, " of an earlier run", kMoreWords));
   if (const std::string difference = Difference(**held, prepared_); !difference.empty())
-    return absl::FailedPreconditionError(
-        absl::StrCat("was prepared from another source or with other settings (", difference, ")", kMoreWords));
+    return absl::FailedPreconditionError(absl::StrCat("was prepared ", difference, kMoreWords));
   prepared_ = **held;
   stored_ = true;
   return absl::OkStatus();
+}
+
+void OutputFolder::SetProblems(const google::protobuf::RepeatedPtrField<v1::PreparedProblem>& problems) {
+  *prepared_.mutable_problems() = problems;
+  stored_ = false;
 }
 
 absl::Status OutputFolder::SetState(v1::PreparedState state, const std::string& folder_fingerprint) {
@@ -135,7 +151,7 @@ absl::Status OutputFolder::Put(int writer, const std::string& file, std::span<co
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
   Descriptor descriptor(openat(folder_.number(), part.c_str(), flags, 0666));
   if (descriptor.number() < 0) return ErrnoError(absl::StrCat(path_, "/", part), "cannot create", errno);
-  absl::Status written = WriteAll(descriptor.number(), bytes);
+  absl::Status written = WriteAll(descriptor.number(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!written.ok()) return NamedError(absl::StrCat(path_, "/", file), written);
   if (close(descriptor.Release()) != 0) return ErrnoError(absl::StrCat(path_, "/", file), "cannot close", errno);
   const auto rename = [&] { return renameat(folder_.number(), part.c_str(), folder_.number(), file.c_str()); };

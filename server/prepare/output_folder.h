@@ -31,6 +31,12 @@ class OutputFolder {
   // Writes prepared.yaml, unless it says so already.
   absl::Status SetState(v1::PreparedState state, const std::string& folder_fingerprint = "");
 
+  // What prepared.yaml holds.
+  const v1::Prepared& prepared() const { return prepared_; }
+
+  // Replaces the problems that prepared.yaml will name when the state is set next.
+  void SetProblems(const google::protobuf::RepeatedPtrField<v1::PreparedProblem>& problems);
+
   // Puts `bytes` in the place of the file at `file`, relative to the folder. Not synced to the disk: see Sync.
   absl::Status Put(int writer, const std::string& file, std::span<const uint8_t> bytes) const;
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -16,10 +18,12 @@
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/augment/self_check.h"
+#include "server/decode/packed.h"
 #include "server/prepare/file_maker.h"
 #include "server/prepare/output_folder.h"
 #include "server/prepare/prepared_mode.h"
 #include "server/read/class_walk.h"
+#include "server/read/file.h"
 #include "server/read/folder_walk.h"
 #include "server/read/image_folder.h"
 #include "server/read/printable_name.h"
@@ -27,7 +31,8 @@
 namespace stoker {
 namespace {
 
-constexpr int kDiskThreads = 16;  // For what waits for the disk rather than the CPU.
+constexpr int kDiskThreads = 16;     // For what waits for the disk rather than the CPU.
+constexpr int kMostProblems = 1000;  // That prepared.yaml names.
 
 // Calls `work(thread, i)` for each i < count, by several threads, until one fails or says that it is Cancelled.
 template <typename Work>
@@ -79,11 +84,14 @@ class Preparation {
   absl::StatusOr<PrepareReport> Run();
 
  private:
+  absl::Status CheckNothingElse() const;
   absl::Status Clear();
+  bool IsWhole(uint64_t id) const;
   absl::StatusOr<std::vector<uint64_t>> FindMissing() const;
   absl::Status MakeAll(const std::vector<uint64_t>& ids);
   absl::Status MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id);
   void Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, const MadeFile& made);
+  absl::Status Note(uint64_t id, const std::string& reason);
   absl::Status Finish();
   bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
@@ -94,10 +102,10 @@ class Preparation {
 
   absl::Mutex mutex_;
   PrepareReport report_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::pair<uint64_t, std::string>> problems_ ABSL_GUARDED_BY(mutex_);  // by sample id
 };
 
 absl::StatusOr<PrepareReport> Preparation::Run() {
+  STOKER_RETURN_IF_ERROR(CheckNothingElse());
   if (out_.state() == v1::PREPARED_STATE_CLEARING) STOKER_RETURN_IF_ERROR(Clear());
   STOKER_ASSIGN_OR_RETURN(const std::vector<uint64_t> missing, FindMissing());
   const bool was_complete = missing.empty() && out_.state() == v1::PREPARED_STATE_COMPLETE;
@@ -105,6 +113,8 @@ absl::StatusOr<PrepareReport> Preparation::Run() {
     const absl::MutexLock lock(&mutex_);
     report_.was_complete = was_complete;
     report_.progress.done = source_.size() - missing.size();
+    for (const v1::PreparedProblem& problem : out_.prepared().problems())
+      report_.problems.push_back({problem.file(), problem.reason()});
     if (options_.progress) options_.progress(report_.progress);
     if (was_complete) return report_;
   }
@@ -115,9 +125,51 @@ absl::StatusOr<PrepareReport> Preparation::Run() {
   if (made.ok()) STOKER_RETURN_IF_ERROR(Finish());
   const absl::MutexLock lock(&mutex_);
   report_.stopped = !made.ok();
-  std::sort(problems_.begin(), problems_.end());
-  for (const auto& [id, reason] : problems_) report_.problems.push_back({source_.SampleName(id), reason});
   return report_;
+}
+
+// That OUT has no image that the source lacks, which would become a sample too: before anything is touched.
+absl::Status Preparation::CheckNothingElse() const {
+  WalkOptions walk;
+  walk.threads = kDiskThreads;
+  const auto held = WalkImageFolder(out_.path(), out_.descriptor(), walk);
+  if (!held.ok()) return absl::OkStatus();  // No image folder yet.
+  std::set<std::string> wanted;
+  for (uint64_t id = 0; id < source_.size(); ++id) wanted.insert(source_.index().Path(id));
+  uint64_t others = 0;
+  std::string first;
+  for (uint64_t id = 0; id < held->index.files.size(); ++id) {
+    if (wanted.contains(held->index.Path(id))) continue;
+    if (others++ == 0) first = ShortPrintableName(held->index.Path(id));
+  }
+  const bool changed = held->index.files.size() == wanted.size() &&
+                       absl::BytesToHexString(held->fingerprint) != out_.prepared().folder_fingerprint();
+  if (others == 0 && out_.state() == v1::PREPARED_STATE_COMPLETE && changed)
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--out ", out_.path(), ": its files have changed since it was prepared; make them anew by --overwrite"));
+  if (others == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("--out ", out_.path(), ": holds ", others,
+                                                    " images that --data lacks, such as '", first,
+                                                    "'; remove the folder, or name another --out"));
+}
+
+// Names a file that cannot be prepared, also for later runs: before it exists in OUT.
+absl::Status Preparation::Note(uint64_t id, const std::string& reason) {
+  const absl::MutexLock lock(&mutex_);
+  const std::string file = source_.SampleName(id);
+  std::vector<PrepareReport::Problem>& problems = report_.problems;
+  std::erase_if(problems, [&](const PrepareReport::Problem& known) { return known.file == file; });
+  problems.push_back({file, reason});
+  std::sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  google::protobuf::RepeatedPtrField<v1::PreparedProblem> kept;
+  for (const PrepareReport::Problem& problem : problems) {
+    if (kept.size() == kMostProblems) return absl::OkStatus();
+    v1::PreparedProblem& entry = *kept.Add();
+    entry.set_file(problem.file);
+    entry.set_reason(problem.reason);
+  }
+  out_.SetProblems(kept);
+  return out_.SetState(v1::PREPARED_STATE_UNFINISHED);
 }
 
 // Removes what the source's files will replace, unless that is the source's very files, by some link.
@@ -137,13 +189,26 @@ absl::Status Preparation::Clear() {
   return ForEach(source_.size(), kDiskThreads, remove);
 }
 
-// An empty file is what a machine that lost its power leaves of one that was not synced.
+// Whether the file at `path` may be taken for whole. Files are not synced one by one: a machine that lost its power may
+// leave some empty or cut short, which their end shows.
+bool Preparation::IsWhole(uint64_t id) const {
+  const std::string path = source_.index().Path(id);
+  struct stat status;
+  if (fstatat(out_.descriptor(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    return false;
+  const auto bytes = static_cast<uint64_t>(status.st_size);
+  if (bytes == 0) return source_.index().files.sizes[id] == 0;
+  if (bytes == source_.index().files.sizes[id] || out_.state() == v1::PREPARED_STATE_COMPLETE) return true;
+  std::vector<uint8_t> file;
+  if (!ReadFile(out_.descriptor(), path, bytes, file).ok()) return false;
+  if (prepared_.has_pipeline()) return ReadPackedHeader(file, {.max_pixels = UINT64_MAX}).ok();
+  return file.size() > 2 && file[file.size() - 2] == 0xff && file.back() == 0xd9;
+}
+
 absl::StatusOr<std::vector<uint64_t>> Preparation::FindMissing() const {
   std::vector<uint8_t> exists(source_.size());
   STOKER_RETURN_IF_ERROR(ForEach(source_.size(), kDiskThreads, [&](int, uint64_t id) {
-    struct stat status;
-    exists[id] = fstatat(out_.descriptor(), source_.index().Path(id).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                 S_ISREG(status.st_mode) && status.st_size > 0;
+    exists[id] = IsWhole(id);
     return absl::OkStatus();
   }));
   std::vector<uint64_t> missing;
@@ -160,7 +225,7 @@ absl::Status Preparation::MakeAll(const std::vector<uint64_t>& ids) {
                  [&](int worker, uint64_t i) { return MakeOne(worker, *makers[worker], samples[worker], ids[i]); });
 }
 
-absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id) {
+absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id) try {
   if (stopped()) return absl::CancelledError("stopped");
   STOKER_RETURN_IF_ERROR(source_.Read(id, sample));
   const std::vector<uint8_t>& file = sample.fields[0];
@@ -169,9 +234,13 @@ absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sam
   if (made->bytes.has_value() && made->bytes->size() > kMaxImageFileBytes)
     made = MadeFile{.problem = "it would grow beyond what stokerd reads"};
   const std::vector<uint8_t>& bytes = made->bytes.has_value() ? *made->bytes : file;
+  if (!made->problem.empty()) STOKER_RETURN_IF_ERROR(Note(id, made->problem));
   STOKER_RETURN_IF_ERROR(out_.Put(worker, source_.index().Path(id), bytes));
   Count(id, file.size(), bytes.size(), *made);
   return absl::OkStatus();
+} catch (const std::bad_alloc&) {
+  return NamedError(source_.index().Path(id), absl::ResourceExhaustedError("no memory to prepare it; give more, or "
+                                                                           "fewer --workers"));
 }
 
 void Preparation::Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, const MadeFile& made) {
@@ -182,7 +251,6 @@ void Preparation::Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, cons
   progress.bytes_in += bytes_in;
   progress.bytes_out += bytes_out;
   report_.might_be_scaled += made.might_be_scaled;
-  if (!made.problem.empty()) problems_.emplace_back(id, made.problem);
   if (options_.progress) options_.progress(progress);
 }
 
@@ -205,10 +273,11 @@ absl::Status Preparation::Finish() {
   return out_.SetState(v1::PREPARED_STATE_COMPLETE, absl::BytesToHexString(listing.fingerprint));
 }
 
+// Indexed anew: a manifest of earlier would not show what has changed since.
 absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& options) {
   v1::ImageFolder folder;
   folder.set_path(options.data);
-  auto source = ImageFolder::Open(folder, {.cache_dir = options.cache_dir, .progress = options.indexing});
+  auto source = ImageFolder::Open(folder, {.progress = options.indexing});
   if (!source.ok())
     return absl::Status(source.status().code(), absl::StrCat("--data ", options.data, ": ", source.status().message()));
   if (!(*source)->schema()[0].prepared.empty())

@@ -28,7 +28,6 @@ struct PrepareOptions {
 
   int workers = 1;         // At least 1.
   bool overwrite = false;  // Replace what OUT holds, if that is of other settings or not ours.
-  std::string cache_dir;   // Where the manifest of `data` is kept. Empty: nowhere.
   std::string tool;        // For prepared.yaml.
 
   // Ends the run after the files in hand once it is true. None: it never does.
@@ -49,7 +48,7 @@ struct PrepareReport {
   PrepareProgress progress;
   bool stopped = false;           // By `stop`: the same run again goes on.
   bool was_complete = false;      // There was nothing to do.
-  std::vector<Problem> problems;  // Files of this run that could not be prepared, in order of names.
+  std::vector<Problem> problems;  // Files that could not be prepared, by earlier runs and this one.
   uint64_t might_be_scaled = 0;   // See MadeFile.
 };
 

@@ -42,15 +42,8 @@ absl::StatusOr<v1::Pipeline> ValidatedPipeline(const v1::Pipeline& pipeline) {
   STOKER_RETURN_IF_ERROR(ValidatePipeline(pipeline));
   const int ops = ServerOps(pipeline);
   STOKER_RETURN_IF_ERROR(CheckDrawsNothing(pipeline, ops));
-  v1::Pipeline full;
+  v1::Pipeline full = DecodeSettings(pipeline);
   for (int i = 0; i < ops; ++i) *full.add_ops() = WithDefaults(pipeline.ops(i));
-  const v1::Limits& limits = pipeline.limits();
-  full.mutable_limits()->set_max_pixels(limits.has_max_pixels() ? limits.max_pixels() : kDefaultMaxPixels);
-  full.mutable_limits()->set_max_scans(limits.has_max_scans() ? limits.max_scans() : kDefaultMaxScans);
-  const bool warnings = pipeline.decode_warnings() != v1::DECODE_WARNINGS_UNSPECIFIED;
-  full.set_decode_warnings(warnings ? pipeline.decode_warnings() : v1::DECODE_WARNINGS_FAIL_TRUNCATED);
-  const bool scaling = pipeline.jpeg_scaling() != v1::JPEG_SCALING_UNSPECIFIED;
-  full.set_jpeg_scaling(scaling ? pipeline.jpeg_scaling() : v1::JPEG_SCALING_K2);
   return full;
 }
 

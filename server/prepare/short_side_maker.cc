@@ -25,7 +25,7 @@ absl::StatusOr<MadeFile> ShortSideMaker::Make(std::span<const uint8_t> file) {
   if (!size.ok() || std::min(size->height, size->width) <= settings_.size()) return lossless_.Make(file);
   auto reduced = Reduce(*size, file);
   if (reduced.ok()) return MadeFile{.bytes = *std::move(reduced)};
-  if (absl::IsResourceExhausted(reduced.status())) return reduced.status();
+  if (!absl::IsDataLoss(reduced.status())) return reduced.status();
   return MadeFile{.problem = std::string(reduced.status().message())};
 }
 

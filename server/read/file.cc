@@ -29,16 +29,6 @@ absl::Status CheckFile(int file, uint64_t expected) {
   return absl::FailedPreconditionError(absl::StrCat(expected, " bytes then, ", status.st_size, " now"));
 }
 
-absl::Status WriteAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoError("cannot write", errno);
-    bytes.remove_prefix(written);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (file.number() < 0) return ErrnoError("cannot create", errno);
@@ -55,6 +45,16 @@ std::string TemporaryPath(const std::string& path) {
 }
 
 }  // namespace
+
+absl::Status WriteAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoError("cannot write", errno);
+    bytes.remove_prefix(written);
+  }
+  return absl::OkStatus();
+}
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) close(number_);

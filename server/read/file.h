@@ -48,6 +48,9 @@ absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes);
 // long. FailedPrecondition where it is not that file: no regular one, or of another size.
 absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes);
 
+// write(2) until all bytes are.
+absl::Status WriteAll(int file, std::string_view bytes);
+
 // Writes `bytes` to a new file, down to the disk, and puts it in the place of the file at `path`: readers see the old
 // one or the new one, whole.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);

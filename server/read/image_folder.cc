@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "common/check.h"
 #include "common/pipeline/ops.h"
+#include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/read/folder_walk.h"
 #include "server/read/manifest.h"
@@ -91,6 +92,7 @@ absl::Status ImageFolder::TakeOver(const v1::Prepared& prepared) {
   if (!fingerprint.ok()) return NamedError(root_, fingerprint.status());
   fingerprint_ = *std::move(fingerprint);
   schema_[0].prepared.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
+  schema_[0].prepared_settings = DecodeSettings(prepared.pipeline());
   return absl::OkStatus();
 }
 

@@ -31,7 +31,8 @@ absl::Status CheckServable(const v1::Prepared& prepared) {
 absl::StatusOr<std::string> PackedFingerprint(const v1::Prepared& prepared, const std::string& folder_fingerprint) {
   if (prepared.folder_fingerprint() != absl::BytesToHexString(folder_fingerprint))
     return absl::FailedPreconditionError(
-        "has changed since it was prepared: files were added, removed or replaced; restore them, or prepare it again");
+        "has changed since it was prepared: files were added, removed or replaced; restore them, or prepare it again, "
+        "by stokerd prepare --overwrite");
   Fingerprint fingerprint("stoker.prepared_folder.v1");
   fingerprint.AddBytes(folder_fingerprint);
   for (const std::string& part :

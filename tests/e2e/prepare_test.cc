@@ -31,8 +31,7 @@ class PrepareCommandTest : public testing::Test {
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
   Finished Prepare(std::vector<std::string> flags) const {
-    std::vector<std::string> arguments = {"stokerd", "prepare",  "--cache-dir", Path("cache"),
-                                          "--data",  Path("in"), "--out",       Path("out")};
+    std::vector<std::string> arguments = {"stokerd", "prepare", "--data", Path("in"), "--out", Path("out")};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     return RunProgram(arguments);
   }
@@ -71,7 +70,7 @@ TEST_F(PrepareCommandTest, NamesDamagedFilesAndSucceeds) {
   const Finished run = Prepare({});
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.err, HasSubstr("not prepared: class-01/image-0001.jpg: "));
-  EXPECT_THAT(run.out, HasSubstr("1 files could not be prepared and are served as they were"));
+  EXPECT_THAT(run.out, HasSubstr("1 files could not be prepared, see above: they are copies of the originals"));
 }
 
 TEST_F(PrepareCommandTest, TheCopyIsServed) {
@@ -108,8 +107,7 @@ TEST_F(PrepareCommandTest, FlagsThatExcludeEachOtherAreRefused) {
 TEST_F(PrepareCommandTest, CtrlCEndsItCleanlyAndSaysHowToGoOn) {
   for (int i = 0; i < 20000; ++i)
     std::filesystem::create_symlink("image-0000.jpg", absl::StrCat(Path("in/class-00/link-"), i, ".jpg"));
-  Process run({ProgramPath("stokerd"), "prepare", "--workers", "1", "--cache-dir", Path("cache"), "--data", Path("in"),
-               "--out", Path("out")});
+  Process run({ProgramPath("stokerd"), "prepare", "--workers", "1", "--data", Path("in"), "--out", Path("out")});
   while (!std::filesystem::exists(Path("out/class-00/image-0000.jpg")) && run.PeakMemory() > 0)
     absl::SleepFor(absl::Milliseconds(2));
   run.Signal(SIGINT);

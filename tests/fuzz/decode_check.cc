@@ -5,6 +5,7 @@
 
 #include "common/check.h"
 #include "server/decode/decoder.h"
+#include "server/decode/libjpeg.h"
 
 namespace stoker {
 namespace {
@@ -26,6 +27,17 @@ void CheckSamePixels(const DecodedImage& part, const DecodedImage& whole, const 
                    0);
 }
 
+// Where libjpeg decodes the file as well, it gives the same pixels.
+void CheckAgainstLibjpeg(std::span<const uint8_t> file, const Decoder::Options& options, ImageSize size,
+                         const DecodedImage& whole) {
+  static DecodedImage expected;
+  LibjpegDecoder libjpeg;
+  if (!libjpeg.Open(file, options).ok() || !libjpeg.Decode({WholeOf(size), whole.eighths}, expected).ok()) return;
+  CheckSamePixels(expected, whole, Reduced(WholeOf(size), whole.eighths));
+}
+
+bool IsJpeg(std::span<const uint8_t> file) { return file.size() > 2 && file[0] == 0xff && file[1] == 0xd8; }
+
 void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
   static Decoder decoder;  // Reused: no file may spoil it for the next.
   static DecodedImage whole, part;
@@ -34,6 +46,7 @@ void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
   const int eighths = 1 << (file.size() / 3 % 4);
   const absl::Status status = decoder.Decode({WholeOf(*size), eighths}, whole);
   if (!status.ok()) return STOKER_CHECK(absl::IsDataLoss(status));
+  if (IsJpeg(file)) CheckAgainstLibjpeg(file, options, *size, whole);
   const Region needed = SomeRegion(*size, file.size());
   STOKER_CHECK(decoder.Decode({needed, eighths}, part).ok());
   CheckSamePixels(part, whole, Reduced(needed, whole.eighths));

@@ -89,6 +89,14 @@ TEST(ContactSheetTest, FindsTheFirstFieldOfImages) {
   EXPECT_EQ(FindImages({label, floats, planes}), nullptr);
 }
 
+TEST(ContactSheetTest, ViewsStandSideBySide) {
+  Images images(6, 2, 2);
+  const Picture apart = ContactSheet(images.tensor, 6);
+  images.tensor.shape = {3, 2, 2, 2, 3};
+  EXPECT_EQ(FindImages({images.tensor})->shape.size(), 5);
+  EXPECT_EQ(ContactSheet(images.tensor, 6).pixels, apart.pixels);
+}
+
 TEST(ContactSheetTest, ADecoderReadsBackTheSamePixels) {
   const Images images(5, 13, 7);
   const Picture sheet = ContactSheet(images.tensor, 5);

@@ -90,11 +90,11 @@ TEST(ColorOpsTest, OpsWithoutRandomnessAreTheirParameters) {
 }
 
 TEST(ColorOpsTest, WhatChangesNothingDrawsNothing) {
-  for (const char* op :
-       {"adjust_brightness { brightness_factor: 1 }", "adjust_contrast { contrast_factor: 1 }",
-        "adjust_saturation { saturation_factor: 1 }", "adjust_hue {}", "random_posterize { bits: 8 p: 1 }",
-        "random_solarize { threshold: 256 p: 1 }", "random_solarize { threshold: 255.5 p: 1 }",
-        "random_invert { p: 0 }", "random_adjust_sharpness { sharpness_factor: 1 p: 1 }"})
+  for (const char* op : {"adjust_brightness { brightness_factor: 1 }", "adjust_contrast { contrast_factor: 1 }",
+                         "adjust_saturation { saturation_factor: 1 }", "adjust_hue { hue_factor: 0 }",
+                         "random_posterize { bits: 8 p: 1 }", "random_solarize { threshold: 256 p: 1 }",
+                         "random_solarize { threshold: 255.5 p: 1 }", "random_invert { p: 0 }",
+                         "random_adjust_sharpness { sharpness_factor: 1 p: 1 }"})
     EXPECT_THAT(Drawn(op, kSize), IsEmpty()) << op;
 }
 

@@ -1,5 +1,7 @@
 #include "common/pipeline/pipeline.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
@@ -28,8 +30,16 @@ TEST(PipelineTest, ErrorsNameTheOp) {
             "pipeline.ops[0]: Resize.placement: runs on the server only");
   EXPECT_EQ(
       ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
-      "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it on "
-      "the device");
+      "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up");
+  EXPECT_EQ(
+      ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { random_horizontal_flip {} }")).message(),
+      "pipeline.ops[1]: RandomHorizontalFlip.placement: a server op cannot follow a device op; move it up or "
+      "place it on the device");
+  for (const char* op : {"adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue", "random_posterize",
+                         "random_solarize", "random_adjust_sharpness"})
+    EXPECT_TRUE(
+        absl::StrContains(ValidatePipeline(Parse(absl::StrCat("ops { ", op, " {} }"))).message(), "must be given"))
+        << op;
   EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE color_jitter {} }")).message(),
             "pipeline.ops[0]: ColorJitter.placement: runs on the server only");
   EXPECT_EQ(ValidatePipeline(Parse("jpeg_scaling: 9")).message(), "pipeline.jpeg_scaling: unknown value 9");

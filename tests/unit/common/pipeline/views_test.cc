@@ -150,6 +150,7 @@ SourceSchema Prepared(const std::string& ops) {
   SourceSchema schema = kFolder;
   const v1::Pipeline preparation = Parse(ops);
   schema[1].prepared.assign(preparation.ops().begin(), preparation.ops().end());
+  schema[1].prepared_settings = DecodeSettings(preparation);
   return schema;
 }
 
@@ -185,6 +186,17 @@ TEST(PreparedTest, APipelineBeginsWithThem) {
   EXPECT_THAT(ErrorOf("", schema), HasSubstr(expected));
   EXPECT_TRUE(ServerPipeline::Create(Parse(kPreparation), schema).ok());
   EXPECT_TRUE(ServerPipeline::Create(Parse("fields: 'label'"), schema).ok());
+}
+
+TEST(PreparedTest, APipelineDecodesAsItWasPrepared) {
+  const SourceSchema schema = Prepared(kPreparation);
+  for (const char* setting :
+       {"jpeg_scaling: JPEG_SCALING_K1", "decode_warnings: DECODE_WARNINGS_FAIL", "limits { max_pixels: 1000 }"}) {
+    const std::string key(setting, std::string(setting).find_first_of(": "));
+    EXPECT_THAT(ErrorOf(std::string(kPreparation) + setting, schema),
+                HasSubstr("pipeline." + key + ": the dataset was prepared with"));
+  }
+  EXPECT_TRUE(ServerPipeline::Create(Parse(std::string(kPreparation) + "jpeg_scaling: JPEG_SCALING_K2"), schema).ok());
 }
 
 TEST(PreparedTest, EachGroupOfViewsBeginsWithThem) {

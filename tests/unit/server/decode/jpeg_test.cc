@@ -136,6 +136,21 @@ TEST_P(JpegTest, TheRegionDecoderTakesWhatItIsFor) {
   for (int eighths : {2, 4, 8}) EXPECT_TRUE(decoder.Decode({{10, 10, {20, 20}}, eighths}, image)) << eighths;
 }
 
+TEST_P(JpegTest, ADataStreamThatEndsEarlyIsAnErrorAtEverySize) {
+  JpegRecipe recipe = GetParam().recipe;
+  recipe.size = {48, 64};
+  const Bytes file = MakeJpeg(recipe, 1);
+  JpegDecoder decoder;
+  DecodedImage image;
+  for (size_t cut : {3, 5, 10, 20, 40})
+    for (int eighths : {1, 2, 4, 8}) {
+      const Bytes part(file.begin(), file.end() - static_cast<ptrdiff_t>(cut));
+      ASSERT_TRUE(decoder.Open(part, {}).ok());
+      const absl::Status status = decoder.Decode({WholeOf(recipe.size), eighths}, image);
+      EXPECT_TRUE(absl::IsDataLoss(status)) << cut << " bytes, " << eighths << ": " << status;
+    }
+}
+
 TEST_P(JpegTest, EveryDispatchTargetMakesTheSameBytes) {
   std::mt19937 random(3);
   ImageSize size;

@@ -83,6 +83,40 @@ TEST(OtherFormatsTest, DecodesBmpPnmAndTiff) {
   }
 }
 
+// OpenCV ends a comment at a carriage return too.
+TEST(OtherFormatsTest, ACommentHidesNoOtherSize) {
+  const std::string text = "P4\n#\r32000 32000\n1 1\n";
+  EXPECT_EQ(PnmSize(Bytes(text.begin(), text.end())), (ImageSize{32000, 32000}));
+  for (const char* ending : {"\n", "\r", "\r\n"}) {
+    const std::string header = std::string("P6 # a comment") + ending + "3 #" + ending + " 2\n255\n";
+    const Bytes file(header.begin(), header.end());
+    ASSERT_EQ(PnmSize(file), kSize);
+    const Bytes plain = PlainPnm(file);
+    EXPECT_EQ(std::string(plain.begin(), plain.end()), "P6\n3 2\n255\n");
+  }
+}
+
+// Appends an entry to the directory of Tiff().
+Bytes TiffWith(std::vector<std::array<int, 4>> more) {
+  Bytes file = Tiff();
+  file.resize(file.size() - 4);
+  file[26] = static_cast<uint8_t>(file[26] + more.size());
+  for (const auto& [tag, type, count, value] : more) {
+    Append(file, {tag, type}, 2);
+    Append(file, {count, value}, 4);
+  }
+  Append(file, {0}, 4);
+  return file;
+}
+
+TEST(OtherFormatsTest, RefusesTiffsThatTakeFarMoreThanTheirPixels) {
+  EXPECT_EQ(TiffSize(TiffWith({{322, 3, 1, 256}, {323, 3, 1, 256}})), kSize) << "a small image in one usual tile";
+  EXPECT_FALSE(TiffSize(TiffWith({{322, 3, 1, 16000}, {323, 3, 1, 16000}})).has_value());
+  EXPECT_FALSE(TiffSize(TiffWith({{322, 3, 1, 0}, {323, 3, 1, 16}})).has_value());
+  EXPECT_FALSE(TiffSize(TiffWith({{338, 3, 1, 2}})).has_value()) << "alpha";
+  EXPECT_FALSE(TiffSize(TiffWith({{256, 3, 1, 30}})).has_value()) << "two widths";
+}
+
 TEST(OtherFormatsTest, RefusesAnImageAboveTheLimitFromItsHeader) {
   Decoder decoder;
   for (const Bytes& file : {Bmp(false), Bmp(true), Ppm(), Tiff()}) {

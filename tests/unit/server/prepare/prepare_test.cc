@@ -261,9 +261,9 @@ TEST_F(PrepareTest, RefusesOtherSettingsAndAnotherSource) {
   PrepareOptions other = Lossless();
   other.mode.mutable_lossless()->set_restart_interval(8);
   EXPECT_THAT(Refusal(other), HasSubstr("restart_interval: 4 -> 8"));
-  EXPECT_THAT(Refusal(ShortSide(32)), HasSubstr("with other settings"));
+  EXPECT_THAT(Refusal(ShortSide(32)), HasSubstr("losslessly, not with --short-side"));
   folder_.Write("in/a/new.png", EmbeddedFile("PNG"));
-  EXPECT_THAT(Refusal(Lossless()), HasSubstr("source_fingerprint"));
+  EXPECT_THAT(Refusal(Lossless()), HasSubstr("another source, or one that has changed"));
   EXPECT_EQ(Content("out"), content);
 }
 
@@ -286,11 +286,57 @@ TEST_F(PrepareTest, AnImageThatTheSourceLacksIsNamedAndKept) {
   folder_.Write("out/a/sub/mine.jpg", "x");
   PrepareOptions options = Lossless();
   options.overwrite = true;
-  EXPECT_THAT(Refusal(options), HasSubstr("holds 'a/sub/mine.jpg', which --data lacks; move it away"));
-  EXPECT_EQ(folder_.Read("out/a/sub/mine.jpg"), "x");
-  std::filesystem::remove(folder_.path("out/a/sub/mine.jpg"));
-  EXPECT_EQ(Prepared(Lossless()).progress.made, 0u);  // The work was not lost.
-  EXPECT_TRUE(Open("out").ok());
+  const auto content = Content("out");
+  EXPECT_THAT(Refusal(options), HasSubstr("holds 1 images that --data lacks, such as 'a/sub/mine.jpg'"));
+  EXPECT_EQ(Content("out"), content) << "nothing was touched";
+}
+
+TEST_F(PrepareTest, AFolderWhoseFilesHaveChangedIsMadeAnewOnRequest) {
+  Prepared(Lossless());
+  const auto content = Content("out");
+  folder_.Write("out/c/b.webp", "shorter");
+  EXPECT_THAT(Refusal(Lossless()), HasSubstr("its files have changed since it was prepared"));
+  PrepareOptions options = Lossless();
+  options.overwrite = true;
+  Prepared(options);
+  EXPECT_EQ(Content("out"), content);
+}
+
+TEST_F(PrepareTest, AnOverwriteThatWasStoppedGoesOn) {
+  Prepared(ShortSide(32));
+  std::atomic<bool> stop = false;
+  PrepareOptions options = Lossless();
+  options.overwrite = true;
+  options.stop = &stop;
+  options.progress = [&](const PrepareProgress& progress) { stop = progress.done >= 5; };
+  const PrepareReport stopped = Prepared(options);
+  stop = false;
+  options.progress = nullptr;
+  EXPECT_EQ(Prepared(options).progress.made, 12 - stopped.progress.made);
+}
+
+TEST_F(PrepareTest, AFileThatWasCutShortByALossOfPowerIsMadeAgain) {
+  for (const PrepareOptions& options : {Lossless(), Pipeline()}) {
+    std::filesystem::remove_all(folder_.path("out"));
+    Prepared(options);
+    const auto content = Content("out");
+    std::string state = content.at("prepared.yaml");
+    state.replace(state.find("complete"), 8, "unfinished");
+    folder_.Write("out/prepared.yaml", state);
+    folder_.Write("out/a/sub/0.jpg", content.at("a/sub/0.jpg").substr(0, 100));
+    // Of stored reasons it cannot be told.
+    EXPECT_EQ(Prepared(options).progress.made, options.mode.has_pipeline() ? 2u : 1u);
+    EXPECT_EQ(Content("out"), content);
+  }
+}
+
+TEST_F(PrepareTest, LaterRunsNameWhatEarlierOnesCouldNotPrepare) {
+  const auto problems = Prepared(Lossless()).problems;
+  ASSERT_FALSE(problems.empty());
+  const PrepareReport again = Prepared(Lossless());
+  EXPECT_TRUE(again.was_complete);
+  ASSERT_EQ(again.problems.size(), problems.size());
+  EXPECT_EQ(again.problems[0].file, problems[0].file);
 }
 
 TEST_F(PrepareTest, NeverWritesToTheSource) {
