@@ -99,7 +99,7 @@ TEST(OtherFormatsTest, ACommentHidesNoOtherSize) {
 // Appends an entry to the directory of Tiff().
 Bytes TiffWith(std::vector<std::array<int, 4>> more) {
   Bytes file = Tiff();
-  file.resize(file.size() - 4);
+  file.erase(file.end() - 4, file.end());
   file[26] = static_cast<uint8_t>(file[26] + more.size());
   for (const auto& [tag, type, count, value] : more) {
     Append(file, {tag, type}, 2);
