@@ -44,7 +44,7 @@ struct BenchFlags {
   uint64_t epochs = 0;   // 0: one, or as many as `batches` take.
   uint64_t batches = 0;  // 0: all
   int64_t prefetch = 0;
-  int64_t rank = 0, world_size = 1;
+  int64_t rank = -1, world_size = -1;
   std::string last_batch = "partial";
   bool digest = false, quiet = false;
   std::string sheet, json;
@@ -82,7 +82,7 @@ absl::Status CheckFlags(const BenchFlags& flags) {
 absl::StatusOr<std::unique_ptr<Loader>> OpenLoader(const BenchFlags& flags, const Source& source) {
   LoaderOptions options = LoaderOptionsFor(source, flags.job);
   options.prefetch = flags.prefetch;
-  options.rank = flags.rank;
+  options.rank = flags.rank < 0 && flags.world_size > 0 ? 0 : flags.rank;
   options.world_size = flags.world_size;
   options.last_batch = LastBatchOf(flags.last_batch);
   return Loader::Create(std::move(options));
@@ -218,10 +218,10 @@ void AddBench(CLI::App& app, Command& chosen) {
   command->add_option("--prefetch", flags->prefetch, "Batches asked for ahead [what keeps servers busy]")
       ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 20)))
       ->type_name("N");
-  command->add_option("--world-size", flags->world_size, "Ranks of the job [1]")
+  command->add_option("--world-size", flags->world_size, "Ranks of the job [WORLD_SIZE, or 1]")
       ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 30)))
       ->type_name("N");
-  command->add_option("--rank", flags->rank, "The one to read for [0]")
+  command->add_option("--rank", flags->rank, "The one to read for [RANK, or 0]")
       ->check(Silent(CLI::Range(int64_t{0}, int64_t{1} << 30)))
       ->type_name("N");
   command

@@ -18,8 +18,8 @@ class Transport;
 class Client {
  public:
   struct Options {
-    // "host:port", "host" (port 7077), "unix:/path", or "dns:///name:port" for all addresses of a name, looked up
-    // again every few seconds.
+    // "host:port", "host" (port 7077), "unix:/path", "dns:///name:port" for all addresses of a name, or "file:/path"
+    // for those that a file lists, one a line; names are looked up and files read again every few seconds.
     std::vector<std::string> servers;
     absl::Duration connect_timeout = absl::Seconds(30);
   };

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
@@ -38,6 +40,27 @@ int64_t Prefetch(const LoaderOptions& options, uint64_t batch_bytes) {
   const auto busy = static_cast<int64_t>((kPrefetchBytes - 1) / batch_bytes + 1);
   const int64_t wanted = options.prefetch > 0 ? options.prefetch : std::clamp<int64_t>(busy, 2, kMostPrefetch);
   return std::min(wanted, by_bytes);
+}
+
+// The number in the environment's `name`, or -1 where there is none.
+absl::StatusOr<int64_t> FromEnvironment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return -1;
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number) || number < 0)
+    return absl::InvalidArgumentError(absl::StrCat(name, "='", text, "' in the environment is no number"));
+  return number;
+}
+
+absl::Status FindRank(LoaderOptions& options) {
+  if (options.rank < 0 && options.world_size < 0) {
+    STOKER_ASSIGN_OR_RETURN(options.rank, FromEnvironment("RANK"));
+    STOKER_ASSIGN_OR_RETURN(options.world_size, FromEnvironment("WORLD_SIZE"));
+  }
+  if ((options.rank < 0) != (options.world_size < 0))
+    return absl::InvalidArgumentError("rank and world_size (or RANK and WORLD_SIZE): give both or none");
+  if (options.rank < 0) options.rank = 0, options.world_size = 1;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -139,8 +162,9 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
     STOKER_ASSIGN_OR_RETURN(parts.client, Client::Create({.servers = options.servers}));
   }
   if (options.batch_size < 1) return absl::InvalidArgumentError("batch_size: must be at least 1");
-  if (options.rank < 0 || options.world_size < 1)
-    return absl::InvalidArgumentError("rank and world_size: must not be negative, and there is at least one rank");
+  if (options.span_deadline <= absl::ZeroDuration())
+    return absl::InvalidArgumentError("span_deadline: must be above 0");
+  STOKER_RETURN_IF_ERROR(FindRank(options));
   if (options.span_samples > ServerPipeline::kMaxSpanSamples)
     return absl::InvalidArgumentError(absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
   STOKER_RETURN_IF_ERROR(ValidateShuffle(options.shuffle));
@@ -203,8 +227,11 @@ Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
            .seed = options_.seed,
            .shuffle = options_.shuffle},
       ring_(std::make_shared<SlabRing>(options_.device, batch_bytes_, prefetch_ + kHeldBatches)),
-      source_(std::make_shared<SpanSource>(
-          SpanSource::Options{.client = client_.get(), .open = std::move(parts.open), .description = description_})) {
+      source_(std::make_shared<SpanSource>(SpanSource::Options{
+          .client = client_.get(),
+          .open = std::move(parts.open),
+          .description = description_,
+          .scheduler = {.max_bytes = options_.prefetch_bytes, .least_deadline = options_.span_deadline}})) {
   source_->Start();
 }
 

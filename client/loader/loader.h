@@ -35,15 +35,20 @@ struct LoaderOptions {
   uint64_t seed = 0;
   v1::Shuffle shuffle;  // Default: full. For evaluation: SHUFFLE_MODE_NONE.
   LastBatch last_batch = LastBatch::kDrop;
-  int64_t rank = 0;
-  int64_t world_size = 1;
+  // Negative: what RANK and WORLD_SIZE say, as torchrun sets them; without these, one rank.
+  int64_t rank = -1;
+  int64_t world_size = -1;
 
   int64_t prefetch = 0;                         // Batches ahead; 0 takes enough to keep servers busy.
   uint64_t prefetch_bytes = uint64_t{1} << 30;  // Bounds them.
   bool names = false;                           // Batches carry samples' names.
 
   absl::Duration progress_timeout = absl::Seconds(60);  // Without any span arriving, while Next() waits.
-  std::shared_ptr<Device> device;                       // Default: HostDevice().
+
+  // The least time after which a span counts as lost, and a server that stays silent as hung; longer where the servers'
+  // own latencies are.
+  absl::Duration span_deadline = absl::Seconds(2);
+  std::shared_ptr<Device> device;  // Default: HostDevice().
 
   // Samples of a span, instead of about 1 MiB. For tests.
   uint32_t span_samples = 0;
@@ -53,7 +58,9 @@ struct LoaderOptions {
 struct LoaderStats {
   uint64_t batches = 0, samples = 0, substituted = 0;
   uint64_t spans = 0, bytes = 0;  // received
-  uint64_t retried_spans = 0;     // asked for again: their server went away, failed or garbled them
+  uint64_t retried_spans = 0;     // asked for again: their server went away, hung, failed or garbled them
+  uint64_t hedged_spans = 0;      // late, hence asked for from a second server
+  uint64_t cached_spans = 0;      // that a server had made for another job
   absl::Duration waited;          // by Next() for spans
   absl::Duration received;        // by the receiving thread: parsing and copying
   absl::Duration transformed;     // by Next() on the device's ops

@@ -1,26 +1,39 @@
 #include "client/loader/span_source.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/receive/transport.h"
+#include "client/schedule/backoff.h"
 #include "common/check.h"
+#include "common/identity/mix.h"
 
 namespace stoker {
 namespace {
 
-constexpr absl::Duration kKeepInterval = absl::Milliseconds(100);
-constexpr absl::Duration kResolveInterval = absl::Seconds(5);
+constexpr absl::Duration kKeepInterval = absl::Milliseconds(50);
+constexpr absl::Duration kResolveInterval = absl::Seconds(2);
 constexpr absl::Duration kOpenTimeout = absl::Seconds(10);
-constexpr absl::Duration kFirstPause = absl::Milliseconds(100), kLongestPause = absl::Seconds(5);
+
+constexpr uint32_t kMostParallelism = 1 << 14;  // That a server may claim.
 
 // Garbled spans in a row after which a stream is given up.
 constexpr int kMostGarbled = 8;
 
-// Spans that a server may owe: two for each of its workers, so that none waits for the network, and some on the way.
-int Window(uint32_t parallelism) { return static_cast<int>(std::clamp<uint32_t>(2 * parallelism + 2, 4, 512)); }
+// For the scheduler: a clock that nobody sets.
+absl::Time SteadyNow() {
+  return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// Equal in all processes: jobs must agree which server keeps a span.
+uint64_t HashOf(const std::string& address) {
+  uint64_t hash = 0;
+  for (char c : address) hash = MixAll({hash, static_cast<uint8_t>(c)});
+  return hash;
+}
 
 absl::Status ToStatus(const v1::Error& error) {
   switch (error.kind()) {
@@ -52,9 +65,10 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
   uint64_t stream_key = 0;
   std::string problem = "not connected yet";
   absl::Time next_attempt = absl::InfinitePast();
-  absl::Time begun;
-  absl::Duration pause = kFirstPause;
+  absl::Time begun, opened_at;
+  Backoff backoff;
   int garbled = 0;
+  bool hung = false;  // Given up for staying silent.
   uint64_t spans = 0;
 
  private:
@@ -65,6 +79,7 @@ SpanSource::SpanSource(Options options)
     : client_(options.client),
       open_(std::move(options.open)),
       description_(std::move(options.description)),
+      scheduler_(options.scheduler),
       jitter_(std::random_device{}()) {}
 
 void SpanSource::Start() {
@@ -99,6 +114,8 @@ void SpanSource::Keep() {
       resolve_at = absl::Now() + kResolveInterval;
     }
     KeepOnce();
+    Expire();
+    SendWants(/*hedge=*/true);
     absl::MutexLock lock(&mutex_);
     if (!stopping_) changed_.WaitWithTimeout(&mutex_, kKeepInterval);
     if (stopping_) return;
@@ -138,6 +155,31 @@ void SpanSource::KeepOnce() {
   for (const auto& stream : hung) stream->Abort();
 }
 
+// Takes back what is overdue, and gives up servers that hang.
+void SpanSource::Expire() {
+  std::vector<std::shared_ptr<SpanStream>> hung;
+  Cancels cancels;
+  {
+    absl::MutexLock lock(&mutex_);
+    const Scheduler::Overdue overdue = scheduler_.Expire(SteadyNow());
+    retried_ += overdue.lost.size();
+    AddCancels(overdue.lost, cancels);
+    for (int id : overdue.hung) {
+      Link& link = *links_.at(id);
+      link.problem = "it answers nothing";
+      link.hung = true;
+      if (link.stream != nullptr) hung.push_back(link.stream);
+    }
+  }
+  for (const auto& [stream, span] : cancels) stream->Cancel(span);
+  for (const auto& stream : hung) stream->Abort();
+}
+
+void SpanSource::AddCancels(const std::vector<Scheduler::Assignment>& asked, Cancels& cancels) const {
+  for (const Scheduler::Assignment& assignment : asked)
+    if (const auto& stream = links_.at(assignment.server)->stream) cancels.emplace_back(stream, assignment.span);
+}
+
 void SpanSource::Connect(Link& link) {
   link.begun = absl::Now();
   ++streams_;
@@ -160,7 +202,11 @@ absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
     link.stream_key = opened.stream_key();
     link.problem.clear();
     link.garbled = 0;
-    scheduler_.AddServer(link.id, Window(opened.parallelism()));
+    link.hung = false;
+    link.opened_at = absl::Now();
+    const int parallelism = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
+    scheduler_.AddServer(link.id,
+                         {.parallelism = parallelism, .caches = opened.span_cache(), .name = HashOf(link.address)});
   }
   SendWants();
   return absl::OkStatus();
@@ -179,7 +225,7 @@ absl::Status SpanSource::CheckShape(const Link& link, const SpanMessage& span) c
 }
 
 void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
-  const absl::Time begun = absl::Now();
+  const absl::Time begun = SteadyNow();
   const v1::SpanHeader& header = message.header;
   Ticket ticket = 0;
   std::vector<std::span<uint8_t>> destinations;
@@ -188,9 +234,9 @@ void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
   {
     absl::MutexLock lock(&mutex_);
     const auto owed = scheduler_.Arrived(link.id, {header.epoch(), header.start(), header.count()});
-    if (!owed.has_value()) return;  // Taken back while it was on its way.
+    if (!owed.has_value()) return;  // Taken back while it was on its way, or another server's is taken.
     ticket = *owed;
-    if (!requests_.contains(ticket)) return scheduler_.Done(link.id, ticket);
+    if (!requests_.contains(ticket)) return;  // This is being shut down.
     destinations = requests_.at(ticket)->destinations;
     owner = requests_.at(ticket)->owner;
     status = CheckShape(link, message);
@@ -201,12 +247,13 @@ void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
   if (header.has_error()) return OnFailedSpan(link, ticket, header.error());
 
   std::unique_ptr<Request> request;
+  Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
     link.garbled = 0;
     link.problem.clear();
-    link.pause = kFirstPause;
     ++link.spans;
+    cached_ += header.cached() ? 1 : 0;
     ++spans_;
     bytes_ += message.payload_bytes;
     server_times_.set_wait(server_times_.wait() + header.times().wait());
@@ -214,16 +261,19 @@ void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
     server_times_.set_decode(server_times_.decode() + header.times().decode());
     server_times_.set_augment(server_times_.augment() + header.times().augment());
     server_times_.set_pack(server_times_.pack() + header.times().pack());
-    scheduler_.Done(link.id, ticket);
+    const absl::Duration queued = absl::Nanoseconds(static_cast<int64_t>(header.times().wait()));
+    AddCancels(scheduler_.Done(link.id, ticket, begun, queued), cancels);
     request = TakeRequest(ticket);
-    received_ += absl::Now() - begun;
+    received_ += SteadyNow() - begun;
   }
+  for (const auto& [stream, span] : cancels) stream->Cancel(span);
   SendWants();
   if (request != nullptr) request->done(header);
 }
 
 void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error) {
   std::unique_ptr<Request> request;
+  Cancels cancels;
   absl::Status status = ToStatus(error);
   {
     absl::MutexLock lock(&mutex_);
@@ -231,16 +281,17 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
     for (const auto& [id, member] : links_)
       if (member->member) members.insert(id);
     if (!absl::IsUnavailable(status)) {
-      scheduler_.Done(link.id, ticket);
+      AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);
     } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()), members)) {
       ++retried_;
     } else {
       status = absl::UnavailableError(absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
-      scheduler_.Done(link.id, ticket);
+      AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);
     }
   }
+  for (const auto& [stream, span] : cancels) stream->Cancel(span);
   SendWants();
   if (request != nullptr) request->done(status);
 }
@@ -273,12 +324,12 @@ void SpanSource::OnClosed(Link& link, const absl::Status& status) {
   {
     absl::MutexLock lock(&mutex_);
     retried_ += scheduler_.RemoveServer(link.id);
-    if (!status.ok() || link.problem.empty())
-      link.problem = status.ok() ? "it ended the stream" : std::string(status.message());
+    const bool known = link.hung || (status.ok() && !link.problem.empty());
+    if (!known) link.problem = status.ok() ? "it ended the stream" : std::string(status.message());
+    const absl::Duration served = link.opened ? absl::Now() - link.opened_at : absl::ZeroDuration();
     link.opened = false;
     link.stream = nullptr;
-    link.next_attempt = absl::Now() + link.pause * std::uniform_real_distribution<>(0.5, 1.0)(jitter_);
-    link.pause = std::min(2 * link.pause, kLongestPause);
+    link.next_attempt = absl::Now() + link.backoff.Pause(served, std::uniform_real_distribution<>()(jitter_));
   }
   SendWants();
   absl::MutexLock lock(&mutex_);
@@ -293,7 +344,7 @@ std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests)
   {
     absl::MutexLock lock(&mutex_);
     for (Request& request : requests) {
-      tickets.push_back(scheduler_.Need(request.span));
+      tickets.push_back(scheduler_.Need(request.span, request.span.count * description_.sample_bytes()));
       requests_.emplace(tickets.back(), std::make_unique<Request>(std::move(request)));
     }
   }
@@ -302,26 +353,27 @@ std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests)
 }
 
 void SpanSource::Forget(const std::set<Ticket>& tickets) {
-  std::vector<std::pair<std::shared_ptr<SpanStream>, SpanId>> cancels;
+  Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
-    for (const auto& asked : scheduler_.Forget(tickets))
-      if (const auto& stream = links_.at(asked.server)->stream) cancels.emplace_back(stream, asked.span);
+    AddCancels(scheduler_.Forget(tickets), cancels);
     for (Ticket ticket : tickets) requests_.erase(ticket);
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
   SendWants();
 }
 
-void SpanSource::SendWants() {
+void SpanSource::SendWants(bool hedge) {
   bool refused = true;
   while (refused) {  // Each refusal closes a server, so this ends.
     refused = false;
     std::vector<std::pair<std::shared_ptr<SpanStream>, Scheduler::Assignment>> wants;
     {
       absl::MutexLock lock(&mutex_);
-      for (const auto& assignment : scheduler_.Assign())
-        wants.emplace_back(links_.at(assignment.server)->stream, assignment);
+      std::vector<Scheduler::Assignment> assignments;
+      if (std::exchange(hedge, false)) assignments = scheduler_.Hedge(SteadyNow());
+      for (const auto& assignment : scheduler_.Assign(SteadyNow())) assignments.push_back(assignment);
+      for (const auto& assignment : assignments) wants.emplace_back(links_.at(assignment.server)->stream, assignment);
     }
     for (const auto& [stream, want] : wants) {
       if (stream->Want(want.span)) continue;
@@ -349,6 +401,8 @@ void SpanSource::AddTo(LoaderStats& stats) const {
   stats.spans = spans_;
   stats.bytes = bytes_;
   stats.retried_spans = retried_;
+  stats.hedged_spans = scheduler_.hedged();
+  stats.cached_spans = cached_;
   stats.received = received_;
   stats.server = server_times_;
   for (const auto& [id, link] : links_)

@@ -24,8 +24,9 @@
 namespace stoker {
 
 // Spans from a fleet of servers: keeps a stream to each, asks as the scheduler says, copies what comes to where it
-// belongs, and asks again for what was lost. Servers that go away are tried again, with growing pauses; those that
-// come back, or appear under a name, are used from then on; one whose dataset or pixels differ is not.
+// belongs, and asks again for what was lost. Servers that go away, or stay silent past a deadline, are tried again,
+// with growing pauses; those that come back, or appear under a name, are used from then on; one whose dataset or pixels
+// differ is not.
 //
 // Thread-safe. Calls back on the transport's thread, without any lock. Must be shut down before it is let go.
 class SpanSource : public std::enable_shared_from_this<SpanSource> {
@@ -34,6 +35,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
     Client* client = nullptr;  // Outlives Shutdown().
     v1::Open open;
     v1::DescribeResponse description;  // What every server must agree with.
+    Scheduler::Options scheduler;
   };
 
   // One span to fetch.
@@ -74,6 +76,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
 
   void Keep();
   void KeepOnce() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Expire() ABSL_LOCKS_EXCLUDED(mutex_);
   void Connect(Link& link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void UpdateMembers();
 
@@ -88,8 +91,14 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   void OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error);
   void OnGarbled(Link& link, Ticket ticket, const absl::Status& status);
 
-  // Asks servers for what the scheduler says. Called without the lock, after whatever may have changed it.
-  void SendWants() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Asks servers for what the scheduler says. Called without the lock, after whatever may have changed it. With
+  // `hedge`, also for what is late.
+  void SendWants(bool hedge = false) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // What to take back from which stream.
+  using Cancels = std::vector<std::pair<std::shared_ptr<SpanStream>, SpanId>>;
+  void AddCancels(const std::vector<Scheduler::Assignment>& asked, Cancels& cancels) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Takes a ticket's request out, or null if it was forgotten.
   std::unique_ptr<Request> TakeRequest(Ticket ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -109,7 +118,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   std::minstd_rand jitter_ ABSL_GUARDED_BY(mutex_);
 
   uint64_t spans_ ABSL_GUARDED_BY(mutex_) = 0, bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t retried_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t retried_ ABSL_GUARDED_BY(mutex_) = 0, cached_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Duration received_ ABSL_GUARDED_BY(mutex_);
   v1::StageTimes server_times_ ABSL_GUARDED_BY(mutex_);
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -18,9 +20,10 @@ namespace {
 constexpr char kDefaultPort[] = "7077";
 
 absl::Status Malformed(const std::string& text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("servers: '", text,
-                   "' is no server; write host:port, dns:///name:port for all addresses of a name, or unix:/path"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "servers: '", text,
+      "' is no server; write host:port, dns:///name:port for all addresses of a name, file:/path for those "
+      "that a file lists, or unix:/path"));
 }
 
 bool IsPort(const std::string& text) {
@@ -38,6 +41,13 @@ absl::StatusOr<ServerName> ParseServerName(const std::string& text) {
     if (name.path.empty()) return Malformed(text);
     return name;
   }
+  if (absl::ConsumePrefix(&rest, "file:")) {
+    absl::ConsumePrefix(&rest, "//");
+    name.is_list = true;
+    name.path = std::string(rest);
+    if (name.path.empty()) return Malformed(text);
+    return name;
+  }
   name.all_addresses = absl::ConsumePrefix(&rest, "dns:///");
   const size_t bracket = rest.rfind(']'), colon = rest.rfind(':');
   const bool has_port = colon != rest.npos && (bracket == rest.npos || colon > bracket);
@@ -49,7 +59,29 @@ absl::StatusOr<ServerName> ParseServerName(const std::string& text) {
   return name;
 }
 
+namespace {
+
+absl::StatusOr<std::vector<std::string>> ReadList(const std::string& path) {
+  std::ifstream file(path);
+  std::set<std::string> addresses;
+  for (std::string line; std::getline(file, line);) {
+    const absl::string_view entry = absl::StripAsciiWhitespace(absl::string_view(line).substr(0, line.find('#')));
+    if (entry.empty()) continue;
+    const auto name = ParseServerName(std::string(entry));
+    if (!name.ok() || name->is_list)
+      return absl::UnavailableError(absl::StrCat(path, ": '", entry, "' is no server; write host:port"));
+    auto found = Resolve(*name);
+    if (!found.ok()) return found.status();
+    addresses.insert(found->begin(), found->end());
+  }
+  if (!file.eof()) return absl::UnavailableError(absl::StrCat("the list of servers, ", path, ", cannot be read"));
+  return std::vector<std::string>(addresses.begin(), addresses.end());
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name) {
+  if (name.is_list) return ReadList(name.path);
   if (!name.path.empty()) return std::vector<std::string>{"unix:" + name.path};
   if (!name.all_addresses) return std::vector<std::string>{absl::StrCat(name.host, ":", name.port)};
   addrinfo hints = {};

@@ -76,6 +76,11 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
     if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("memory_limit: ", bytes.status().message()));
     settings.memory_limit_bytes = *bytes;
   }
+  if (!config.span_cache().empty()) {
+    const auto bytes = ParseByteSize(config.span_cache());
+    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("span_cache: ", bytes.status().message()));
+    settings.span_cache_bytes = *bytes;
+  }
   settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();
   if (settings.max_pixels > uint64_t{1} << 32)
     return absl::InvalidArgumentError(absl::StrCat("max_pixels: ", settings.max_pixels, " is more than 2^32"));

@@ -22,6 +22,7 @@ struct Settings {
   int port = kDefaultPort;
   int workers = 1;
   uint64_t memory_limit_bytes = 0;
+  uint64_t span_cache_bytes = 0;
   uint64_t max_pixels = 0;
   std::string cache_dir;
   absl::Duration drain;

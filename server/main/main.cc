@@ -41,7 +41,7 @@ struct Flags {
   std::string config_file;
   std::vector<std::string> data;
   std::string synthetic;
-  std::string listen, memory_limit, cache_dir, log_format, log_level;
+  std::string listen, memory_limit, span_cache, cache_dir, log_format, log_level;
   uint32_t workers = 0;
   bool insecure = false;
   bool content = false;
@@ -63,6 +63,9 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--memory-limit", flags.memory_limit, "Peak resident memory, such as 8GiB [80% of what there is]")
       ->envname("STOKER_MEMORY_LIMIT")
       ->type_name("SIZE");
+  command.add_option("--span-cache", flags.span_cache, "Of that, for spans that other jobs may ask for too [none]")
+      ->envname("STOKER_SPAN_CACHE")
+      ->type_name("SIZE");
   command.add_option("--cache-dir", flags.cache_dir, "Where dataset indexes are kept [~/.cache/stoker]")
       ->envname("STOKER_CACHE_DIR")
       ->type_name("DIR");
@@ -82,6 +85,7 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   }
   if (!flags.listen.empty()) config.set_listen(flags.listen);
   if (!flags.memory_limit.empty()) config.set_memory_limit(flags.memory_limit);
+  if (!flags.span_cache.empty()) config.set_span_cache(flags.span_cache);
   if (!flags.cache_dir.empty()) config.set_cache_dir(flags.cache_dir);
   if (flags.workers != 0) config.set_workers(flags.workers);
   if (flags.insecure) config.set_insecure(true);

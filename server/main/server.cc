@@ -54,6 +54,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .pipelines = {config.pipelines().begin(), config.pipelines().end()},
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,
+                         .span_cache_bytes = settings.span_cache_bytes,
                          .max_pixels = settings.max_pixels,
                          .pixel_check = pixel_check,
                          .build = BuildDescription()});

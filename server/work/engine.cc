@@ -22,7 +22,8 @@ constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 constexpr uint64_t kLeastStreams = 2;
 
 uint64_t ReservedBytes(const Engine::Options& options) {
-  uint64_t bytes = kBaseBytes + options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.max_pixels);
+  uint64_t bytes = kBaseBytes + options.span_cache_bytes +
+                   options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.max_pixels);
   for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
   return bytes;
 }
@@ -35,9 +36,10 @@ absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
   const uint64_t least = 2 * kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
   if (options.memory_limit_bytes < reserved + least)
     return absl::InvalidArgumentError(absl::StrCat(
-        "memory_limit: ", MiB(options.memory_limit_bytes), " is too little: the process and its datasets, and ",
-        options.workers, " workers for images of ", options.max_pixels, " pixels, need ", MiB(reserved), ", ",
-        kLeastStreams, " streams ", MiB(least), "; raise memory_limit, or lower max_pixels or workers"));
+        "memory_limit: ", MiB(options.memory_limit_bytes),
+        " is too little: the process, its datasets, the span cache, and ", options.workers, " workers for images of ",
+        options.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams, " streams ", MiB(least),
+        "; raise memory_limit, or lower max_pixels, workers or span_cache"));
   return options.memory_limit_bytes - reserved;
 }
 
@@ -58,7 +60,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
 }
 
 Engine::Engine(Options options, uint64_t slab_bytes)
-    : options_(std::move(options)), workers_(options_.workers, slab_bytes, options_.max_pixels) {}
+    : options_(std::move(options)),
+      workers_(options_.workers, slab_bytes, options_.max_pixels, options_.span_cache_bytes) {}
 
 v1::ListDatasetsResponse Engine::ListDatasets() const {
   v1::ListDatasetsResponse response;
@@ -136,6 +139,7 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
   *opened.mutable_identity() = IdentityOf(*dataset);
   opened.set_sample_bytes(pipeline.sample_bytes());
   opened.set_parallelism(options_.workers);
+  opened.set_span_cache(workers_.cache().enabled());
   STOKER_ASSIGN_OR_RETURN(
       auto plan, StreamPlan::Create(std::move(pipeline), opened.identity(), open.seed(), open.shuffle(), open.names()));
   opened.set_stream_key(plan.key());

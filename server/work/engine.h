@@ -25,6 +25,7 @@ class Engine {
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
     int workers = 1;
     uint64_t memory_limit_bytes = 0;          // Peak resident memory of the process.
+    uint64_t span_cache_bytes = 0;            // Of it, for spans that are kept.
     uint64_t max_pixels = uint64_t{1} << 26;  // The largest image that a pipeline may decode.
     uint64_t pixel_check = 0;                 // Hash of the start-up self-check.
     std::string build;                        // For people.
@@ -64,6 +65,7 @@ class Engine {
 
   int workers() const { return options_.workers; }
   uint64_t slab_bytes() const { return workers_.slabs().budget_bytes(); }
+  SpanCache::Stats cache_stats() const { return workers_.cache().stats(); }
 
  private:
   Engine(Options options, uint64_t slab_bytes);

@@ -30,6 +30,8 @@ struct WorkerPool::Queue {
     SpanId span;
     Clock::time_point since;
   };
+  SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
+
   std::deque<Wanted> wanted;
   uint64_t worked_ns = 0;  // This stream's virtual time.
 
@@ -37,6 +39,8 @@ struct WorkerPool::Queue {
 };
 
 struct WorkerPool::State {
+  explicit State(uint64_t cache_bytes) : cache(cache_bytes) {}
+
   // A span that a worker took.
   struct Task {
     std::shared_ptr<Queue> queue;
@@ -44,6 +48,7 @@ struct WorkerPool::State {
     SlabPool::Slab slab;
   };
 
+  SpanCache cache;
   absl::Mutex mutex;
   absl::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
@@ -73,11 +78,19 @@ struct WorkerPool::State {
     std::sort(candidates.begin(), candidates.end(),
               [](const auto& a, const auto& b) { return a->worked_ns < b->worked_ns; });
     for (auto& queue : candidates) {
-      auto slab = queue->account->TryTake(queue->plan.SpanBytes(queue->wanted.front().span));
-      if (!slab.has_value()) continue;
+      // The first one that no other worker is making, for this stream or another.
+      const auto next = std::find_if(queue->wanted.begin(), queue->wanted.end(), [&](const Queue::Wanted& wanted) {
+        return cache.Begin(queue->KeyOf(wanted.span));
+      });
+      if (next == queue->wanted.end()) continue;
+      auto slab = queue->account->TryTake(queue->plan.SpanBytes(next->span));
+      if (!slab.has_value()) {
+        cache.GiveUp(queue->KeyOf(next->span));
+        continue;
+      }
       virtual_ns = std::max(virtual_ns, queue->worked_ns);
-      Task task{queue, queue->wanted.front(), *std::move(slab)};
-      queue->wanted.pop_front();
+      Task task{queue, *next, *std::move(slab)};
+      queue->wanted.erase(next);
       return task;
     }
     return std::nullopt;
@@ -89,7 +102,30 @@ struct WorkerPool::State {
   }
 
   void Run(uint64_t max_pixels);
+
+  // The span that the task is about, kept or made.
+  v1::SpanHeader Make(SpanMaker& maker, const Task& task);
 };
+
+v1::SpanHeader WorkerPool::State::Make(SpanMaker& maker, const Task& task) {
+  const Queue& queue = *task.queue;
+  const SpanCache::Key key = queue.KeyOf(task.wanted.span);
+  if (auto kept = cache.Get(key, task.slab.bytes())) {
+    kept->clear_times();
+    kept->set_cached(true);
+    return *std::move(kept);
+  }
+  v1::SpanHeader header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(),
+                                     [&] { return queue.abandoned || stopping_now; });
+  if (!cache.enabled()) return header;
+  if (header.has_error()) {
+    cache.GiveUp(key);
+  } else {
+    cache.Put(key, header, task.slab.bytes());
+  }
+  Wake();  // Those that wait for it.
+  return header;
+}
 
 void WorkerPool::State::Run(uint64_t max_pixels) {
   SpanMaker maker(max_pixels);
@@ -97,8 +133,7 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
     const auto begun = Clock::now();
     const Queue& queue = *task->queue;
     FinishedSpan finished;
-    finished.header = maker.Make(queue.plan, *queue.dataset, task->wanted.span, task->slab.bytes(),
-                                 [&] { return queue.abandoned || stopping_now; });
+    finished.header = Make(maker, *task);
     finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
     if (!finished.header.has_error()) finished.slab = std::move(task->slab);
     if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
@@ -108,8 +143,8 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
   }
 }
 
-WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels)
-    : state_(std::make_shared<State>()), slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
+WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes)
+    : state_(std::make_shared<State>(cache_bytes)), slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
   STOKER_CHECK(workers >= 1);
   for (int i = 0; i < workers; ++i) threads_.emplace_back([state = state_, max_pixels] { state->Run(max_pixels); });
 }
@@ -122,6 +157,8 @@ WorkerPool::~WorkerPool() {
   }
   for (std::thread& thread : threads_) thread.join();
 }
+
+const SpanCache& WorkerPool::cache() const { return state_->cache; }
 
 absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::shared_ptr<const Dataset> dataset,
                                                                           StreamPlan plan, Deliver deliver) {

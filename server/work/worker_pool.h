@@ -16,6 +16,7 @@
 #include "server/pack/slab_pool.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/dataset.h"
+#include "server/work/span_cache.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -31,6 +32,9 @@ struct FinishedSpan {
 // A free worker takes the stream that has had the least working time so far (start-time fair queuing: Goyal, Vin
 // and Cheng, SIGCOMM 1996), among those that want a span and may take a slab now; within a stream, wants go in
 // the order in which they came. Thread-safe.
+//
+// With a cache, a span that is kept is copied instead of made; one that another worker is making waits for it, while
+// its own worker takes another.
 class WorkerPool {
   struct State;
   struct Queue;
@@ -60,8 +64,9 @@ class WorkerPool {
     const std::shared_ptr<Queue> queue_;
   };
 
-  // Starts `workers` ≥ 1 threads that share `slab_bytes` of memory and decode images of up to `max_pixels`.
-  WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels);
+  // Starts `workers` ≥ 1 threads that share `slab_bytes` of memory and decode images of up to `max_pixels`. Keeps
+  // `cache_bytes` of spans.
+  WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes = 0);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
@@ -76,6 +81,7 @@ class WorkerPool {
   uint64_t max_span_bytes() const { return slabs_.max_span_bytes(); }
 
   const SlabPool& slabs() const { return slabs_; }
+  const SpanCache& cache() const;
 
  private:
   const std::shared_ptr<State> state_;

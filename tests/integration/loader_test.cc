@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -42,7 +45,8 @@ TEST(LoaderTest, SaysThatNoServerAnswers) {
 TEST(LoaderTest, RefusesServersThatCannotBe) {
   for (const char* server : {"", "host:port", "a:7:7", "host:0", "host:99999", "http://host:1", "unix:"})
     EXPECT_TRUE(absl::IsInvalidArgument(Client::Create({.servers = {server}}).status())) << server;
-  for (const char* server : {"host", "host:1", "[::1]:7", "dns:///pods:7077", "unix:/run/stoker.sock"})
+  for (const char* server :
+       {"host", "host:1", "[::1]:7", "dns:///pods:7077", "unix:/run/stoker.sock", "file:/etc/stoker/servers"})
     EXPECT_TRUE(Client::Create({.servers = {server}}).ok()) << server;
 }
 
@@ -57,12 +61,52 @@ TEST(LoaderTest, NamesWhatIsWrongWithAJob) {
   expect([](auto& job) { job.dataset = "../etc"; }, "'../etc' is not a dataset's name");
   expect([](auto& job) { job.dataset = std::string("a\0\n", 3); }, "'a\\x00\\n' is not a dataset's name");
   expect([](auto& job) { job.batch_size = 0; }, "batch_size: must be at least 1");
-  expect([](auto& job) { job.rank = 1; }, "rank: 1 is not below world_size 1");
+  expect([](auto& job) { job.rank = job.world_size = 1; }, "rank: 1 is not below world_size 1");
+  expect([](auto& job) { job.rank = 1; }, "rank and world_size (or RANK and WORLD_SIZE): give both or none");
+  expect([](auto& job) { job.span_deadline = absl::ZeroDuration(); }, "span_deadline: must be above 0");
   expect([](auto& job) { job.pipeline.reset(), job.pipeline_name = "train"; }, "no pipeline 'train' is offered here");
   expect([](auto& job) { job.pipeline->add_ops(); }, "pipeline.ops[0]: no op, or one that this build does not know");
   expect([](auto& job) { job.pipeline->add_ops()->mutable_random_crop(); }, "pipeline.ops[0]: RandomCrop.size");
   expect([](auto& job) { job.shuffle.set_block_samples(8); }, "shuffle.block_samples");
   expect([](auto& job) { job.batch_size = 101, job.last_batch = LastBatch::kDrop; }, "do not fill one batch of 101");
+}
+
+TEST(LoaderTest, RankAndWorldSizeComeFromTheEnvironmentWhereTheyAreNotGiven) {
+  Cluster cluster(1, SyntheticConfig(96));
+  setenv("RANK", "2", 1);
+  setenv("WORLD_SIZE", "3", 1);
+  const EpochResult from_environment = RunEpoch(Job(cluster));
+  LoaderOptions job = Job(cluster);
+  job.rank = 0, job.world_size = 1;
+  EXPECT_EQ(RunEpoch(job).positions.size(), 96);
+  setenv("RANK", "two", 1);
+  EXPECT_THAT(CreateStatus(Job(cluster)).message(), HasSubstr("RANK='two' in the environment is no number"));
+  unsetenv("RANK");
+  unsetenv("WORLD_SIZE");
+  job.rank = 2, job.world_size = 3;
+  EXPECT_EQ(from_environment.positions, RunEpoch(job).positions);
+}
+
+TEST(LoaderTest, AFileListsTheServersAndIsReadAgain) {
+  Cluster cluster(2, SyntheticConfig(3000));
+  const std::string list = testing::TempDir() + "stoker-servers-" + std::to_string(getpid());
+  std::ofstream(list) << "# one so far\n\n" << cluster.addresses()[0] << "  # the first\n";
+  LoaderOptions job = Job(cluster);
+  job.servers = {"file:" + list};
+  job.prefetch = 1;
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  ASSERT_TRUE((*loader)->Next().ok());
+  std::ofstream(list) << cluster.addresses()[1] << "\n";
+  // The epoch goes on for as long as it takes the client to look again.
+  const auto uses_the_second = [&] {
+    for (const auto& server : (*loader)->stats().servers)
+      if (server.address == cluster.addresses()[1] && server.spans > 0) return true;
+    return false;
+  };
+  while (!uses_the_second()) ASSERT_TRUE((*loader)->Next().ok());
+  std::filesystem::remove(list);
+  EXPECT_TRUE((*loader)->Next().ok()) << "a list that is gone changes nothing";
 }
 
 TEST(LoaderTest, ACropThatNoImageFitsEndsTheEpochAndNamesTheOp) {

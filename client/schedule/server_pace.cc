@@ -1,0 +1,43 @@
+#include "client/schedule/server_pace.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stoker {
+namespace {
+
+constexpr double kWeight = 1.0 / 8;  // Of a new measurement, as TCP weighs round trips (RFC 6298).
+constexpr absl::Duration kLeastShare = absl::Microseconds(1);
+
+// The least latency rises by this part with each span: routes change, and a minimum of all time would be for good.
+constexpr double kForget = 1.0 / 1024;
+
+}  // namespace
+
+void ServerPace::Arrived(absl::Duration latency, absl::Duration queued, int depth) {
+  const absl::Duration share = std::max(latency / std::max(depth, parallelism_), kLeastShare);
+  share_ = known_ ? share_ + (share - share_) * kWeight : share;
+  known_ = true;
+  silent_share_ = absl::ZeroDuration();
+  const absl::Duration unqueued = std::clamp(latency - queued, absl::ZeroDuration(), latency);
+  unqueued_ = std::min(unqueued, unqueued_ * (1 + kForget));
+}
+
+void ServerPace::Outstanding(absl::Duration elapsed, int depth) {
+  silent_share_ = std::max(silent_share_, elapsed / std::max(depth, parallelism_));
+}
+
+absl::Duration ServerPace::Usual(int depth) const { return share_ * std::max(depth, parallelism_); }
+
+absl::Duration ServerPace::Estimate(int depth) const {
+  return std::max(share_, silent_share_) * std::max(depth, parallelism_);
+}
+
+int ServerPace::Window() const {
+  const double on_the_way =
+      unqueued_ == absl::InfiniteDuration() ? parallelism_ : std::ceil(absl::FDivDuration(unqueued_, share_));
+  const double window = parallelism_ + 2 + on_the_way;
+  return static_cast<int>(std::clamp<double>(window, kLeastWindow, kMostWindow));
+}
+
+}  // namespace stoker

@@ -1,0 +1,67 @@
+#include "server/work/span_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/check.h"
+
+namespace stoker {
+
+bool SpanCache::Begin(const Key& key) {
+  if (!enabled()) return true;
+  const absl::MutexLock lock(&mutex_);
+  return by_key_.contains(key) || begun_.insert(key).second;
+}
+
+std::optional<v1::SpanHeader> SpanCache::Get(const Key& key, std::span<uint8_t> payload) {
+  std::shared_ptr<const Entry> entry;  // Copied from without the lock.
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) {
+      stats_.misses += enabled() ? 1 : 0;
+      return std::nullopt;
+    }
+    entries_.splice(entries_.begin(), entries_, found->second);
+    entry = *found->second;
+    ++stats_.hits;
+  }
+  STOKER_CHECK(entry->payload.size() == payload.size());
+  std::copy(entry->payload.begin(), entry->payload.end(), payload.begin());
+  return entry->header;
+}
+
+void SpanCache::Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload) {
+  if (!enabled()) return;
+  const uint64_t bytes = payload.size() + header.SpaceUsedLong() + sizeof(Entry);
+  if (bytes > budget_bytes_) return GiveUp(key);
+  auto entry = std::make_shared<Entry>(Entry{key, header, {payload.begin(), payload.end()}, bytes});
+  Entries evicted;  // Freed without the lock.
+  const absl::MutexLock lock(&mutex_);
+  begun_.erase(key);
+  if (by_key_.contains(key)) return;
+  while (stats_.bytes + bytes > budget_bytes_) {
+    const auto last = std::prev(entries_.end());
+    stats_.bytes -= (*last)->bytes;
+    ++stats_.evictions;
+    by_key_.erase((*last)->key);
+    evicted.splice(evicted.begin(), entries_, last);
+  }
+  stats_.bytes += bytes;
+  entries_.push_front(std::move(entry));
+  by_key_[key] = entries_.begin();
+}
+
+void SpanCache::GiveUp(const Key& key) {
+  const absl::MutexLock lock(&mutex_);
+  begun_.erase(key);
+}
+
+SpanCache::Stats SpanCache::stats() const {
+  const absl::MutexLock lock(&mutex_);
+  Stats stats = stats_;
+  stats.spans = entries_.size();
+  return stats;
+}
+
+}  // namespace stoker

@@ -1,0 +1,51 @@
+#ifndef STOKER_TESTS_SUPPORT_TCP_PROXY_H_
+#define STOKER_TESTS_SUPPORT_TCP_PROXY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace stoker {
+
+// A port of the loopback that passes on what it gets, badly if it is told to. Thread-safe.
+class TcpProxy {
+ public:
+  // What happens to bytes, from now on, on all connections, present and future.
+  struct Faults {
+    bool hold_requests = false;  // Client to server: kept back until healed, as by a network that is cut off.
+    bool hold_answers = false;   // Server to client, likewise.
+    absl::Duration delay;        // Of every piece, both ways.
+    double corrupt = 0;          // Of the pieces from the server, so many have a byte changed.
+    uint64_t seed = 1;           // Of the pieces and bytes.
+  };
+
+  // Listens on a free port, for a server at `target`: "127.0.0.1:port".
+  explicit TcpProxy(std::string target);
+  TcpProxy(const TcpProxy&) = delete;
+  TcpProxy& operator=(const TcpProxy&) = delete;
+  ~TcpProxy();
+
+  const std::string& address() const { return address_; }
+
+  // Where new connections go from now on.
+  void SetTarget(const std::string& target);
+
+  void Set(const Faults& faults);
+  void Heal() { Set({}); }
+
+  // Resets all connections.
+  void Reset();
+
+ private:
+  struct State;
+
+  const std::unique_ptr<State> state_;
+  std::string address_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_TESTS_SUPPORT_TCP_PROXY_H_
