@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr absl::Duration kKeepInterval = absl::Milliseconds(50);
+constexpr absl::Duration kKeepInterval = absl::Milliseconds(20);
 constexpr absl::Duration kResolveInterval = absl::Seconds(2);
 constexpr absl::Duration kOpenTimeout = absl::Seconds(10);
 

@@ -19,11 +19,11 @@ void Lateness::Add(double factor) {
   ++counts_[bucket];
 }
 
-double Lateness::OneInAHundred() const {
+double Lateness::ExceededBy(double part) const {
   if (total_ < kEnough) return kGuess;
   double above = 0;
   int bucket = kBuckets;
-  while (bucket > 0 && above <= total_ / 100) above += counts_[--bucket];
+  while (bucket > 0 && above <= total_ * part) above += counts_[--bucket];
   return std::max(1.0, std::exp2(static_cast<double>(bucket + 1) / kPerOctave + kLeastOctave));
 }
 

@@ -12,8 +12,8 @@ class Lateness {
   // An answer took `factor` times as long as estimated.
   void Add(double factor);
 
-  // The factor that one in a hundred exceeds; a guess while there are few.
-  double OneInAHundred() const;
+  // The factor that this part of the answers exceeds; a guess while there are few.
+  double ExceededBy(double part) const;
 
  private:
   static constexpr int kPerOctave = 4, kLeastOctave = -4, kBuckets = 16 * kPerOctave;

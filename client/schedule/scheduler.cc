@@ -14,6 +14,9 @@ namespace {
 // A server whose estimate is this much above the best one's takes what is needed later.
 constexpr double kMuchSlower = 1.5;
 
+// What a span is late by: what so many exceed (Dean and Barroso, "The Tail at Scale", CACM 2013).
+constexpr double kLatePart = 0.05;
+
 constexpr double kDeadlineFactor = 2;  // Over what one answer in a hundred exceeds.
 constexpr int kHungDeadlines = 3;      // Of silence: before that, what was asked counts as lost, and is asked again.
 constexpr double kMostPatience = 64;
@@ -218,7 +221,7 @@ absl::Duration Scheduler::DeadlineOf(ServerId id, const Server& server, int dept
   const double patience = found == patience_.end() ? 1 : found->second;
   if (!answered_) return options_.first_deadline * patience;
   // What was known then may have been a guess.
-  const absl::Duration late = std::min(usual, server.pace.Usual(depth)) * lateness_.OneInAHundred() * kDeadlineFactor;
+  const absl::Duration late = std::min(usual, server.pace.Usual(depth)) * lateness_.ExceededBy(0.01) * kDeadlineFactor;
   return std::max(options_.least_deadline, late) * patience;
 }
 
@@ -235,23 +238,27 @@ std::optional<Scheduler::ServerId> Scheduler::SecondFor(Ticket ticket, absl::Dur
 
 std::vector<Scheduler::Assignment> Scheduler::Hedge(absl::Time now) {
   std::vector<Assignment> assignments;
-  std::map<Ticket, absl::Duration> late;  // How long they have been waited for.
+  // How long what is late has been waited for, since it was asked for the last time.
+  std::map<Ticket, absl::Duration> late;
+  std::set<Ticket> fresh;  // Not late yet, where it was asked for last.
+  const double lateness = lateness_.ExceededBy(kLatePart);
   for (auto& [id, server] : servers_) {
     for (const auto& [span, owed] : server.owed) {
       const absl::Duration elapsed = now - owed.asked;
       // While it answers others, it is this one that is lost, not the server that is slow.
       const absl::Duration silent = now - std::max(owed.asked, server.answered);
       if (silent > owed.usual) server.pace.Outstanding(silent, owed.depth);
-      const Needed& needed = needed_.at(owed.ticket);
-      if (elapsed > std::max(options_.least_hedge, owed.usual * lateness_.OneInAHundred()) &&
-          needed.asked.size() == 1 && !needed.arriving)
-        late[owed.ticket] = elapsed;
+      if (elapsed <= std::max(options_.least_hedge, owed.usual * lateness)) fresh.insert(owed.ticket);
+      const auto [entry, is_new] = late.try_emplace(owed.ticket, elapsed);
+      entry->second = std::min(entry->second, elapsed);
     }
     if (!server.owed.empty()) Refresh(id, server);
   }
   for (const auto& [ticket, elapsed] : late) {
+    const Needed& needed = needed_.at(ticket);
     const bool next = ticket == needed_.begin()->first;
-    if (!next && (hedge_tokens_ < 1 || !HasRoomFor(needed_.at(ticket)))) break;
+    if (fresh.contains(ticket) || needed.arriving.has_value() || needed.asked.size() >= (next ? 4 : 2)) continue;
+    if (!next && (hedge_tokens_ < 1 || !HasRoomFor(needed))) break;
     const auto second = SecondFor(ticket, elapsed);
     if (!second.has_value() || Due(ticket) > servers_.at(*second).pace.Estimate(1) * 2) continue;
     Ask(*second, ticket, now, assignments);

@@ -22,7 +22,8 @@ namespace stoker {
 // - Each server has a window of spans that it may owe, from its measured pace, refilled as spans arrive.
 // - What is needed first goes to the server that is expected to make it first. One that is much slower takes what is
 //   needed later, when it will be there in time, or nothing.
-// - A span that is late against the fleet's own distribution is asked from a second server: the first answer counts.
+// - A span that is late against the fleet's own distribution is asked from a second server, and the very next one from
+//   up to four: the first answer counts.
 // - One that is past its deadline counts as lost; a server that stays silent for three deadlines counts as hung.
 // - What a lost server owed goes back to its place in the order.
 // - Servers that cache spans get those that they own by rendezvous hashing (Thaler and Ravishankar, 1998), so that
@@ -79,7 +80,7 @@ class Scheduler {
   // What to ask for now.
   std::vector<Assignment> Assign(absl::Time now);
 
-  // What to ask for a second time. To be called every few dozen milliseconds, before Assign: also learns from
+  // What to ask for once more. To be called every few dozen milliseconds, before Assign: also learns from
   // answers that do not come.
   std::vector<Assignment> Hedge(absl::Time now);
 

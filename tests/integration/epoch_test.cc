@@ -59,6 +59,25 @@ TEST(EpochTest, HasOneDigestForAnyNumberOfServersAndWorkersAndAnySpan) {
   EXPECT_EQ(digests.size(), 1);
 }
 
+TEST(EpochTest, ASeedHasOneDigestForUpToEightServers) {
+  for (uint64_t seed : {1, 2, 3}) {
+    std::set<std::string> digests;
+    for (int servers : {1, 2, 3, 5, 8})
+      for (int workers : {1, 2}) {
+        v1::ServerConfig config = SyntheticConfig(kSamples);
+        config.set_workers(workers);
+        config.set_memory_limit("512MiB");
+        Cluster cluster(servers, config);
+        LoaderOptions job = Job(cluster);
+        job.seed = seed;
+        const EpochResult epoch = RunEpoch(job);
+        ASSERT_TRUE(epoch.status.ok()) << epoch.status;
+        digests.insert(epoch.digest);
+      }
+    EXPECT_EQ(digests.size(), 1) << seed;
+  }
+}
+
 TEST(EpochTest, BatchSizeAndDeviceOpsDoNotChangeTheDigest) {
   Cluster cluster(2, SyntheticConfig(kSamples));
   const std::string digest = RunEpoch(Job(cluster)).digest;
@@ -128,6 +147,37 @@ TEST(EpochTest, WorldSizesWithOneGlobalBatchVisitOneGlobalOrder) {
     EXPECT_EQ(orders.size(), 1);
     EXPECT_EQ(orders.begin()->size(), mode == LastBatch::kDrop ? kSamples / 32 * 32 : kSamples);
   }
+}
+
+// A job that is stopped and goes on with other numbers of ranks and servers, each from the cursor before.
+TEST(EpochTest, WorldAndServersMayChangeInMidEpoch) {
+  Cluster cluster(3, SyntheticConfig(kSamples));
+  const auto step = [&](int64_t world_size, size_t servers, const std::string& state, std::vector<uint64_t>& order) {
+    std::string next;
+    for (int64_t rank = 0; rank < world_size; ++rank) {
+      LoaderOptions job = Job(cluster);
+      job.servers.resize(servers);
+      job.rank = rank;
+      job.world_size = world_size;
+      job.batch_size = 16 / world_size;
+      auto loader = Loader::Create(job);
+      EXPECT_TRUE(loader.ok()) << loader.status();
+      EXPECT_TRUE(state.empty() || (*loader)->Restore(state).ok());
+      const auto batch = (*loader)->Next();
+      EXPECT_TRUE(batch.ok() && batch->has_value());
+      order.insert(order.end(), (*batch)->sample_ids().begin(), (*batch)->sample_ids().end());
+      next = (*loader)->State();
+    }
+    return next;
+  };
+  std::vector<uint64_t> changing, steady;
+  std::string state, steady_state;
+  for (int64_t world_size : {1, 4, 2, 8}) {
+    state = step(world_size, 1 + world_size % 3, state, changing);
+    steady_state = step(1, 3, steady_state, steady);
+    EXPECT_EQ(state, steady_state);
+  }
+  EXPECT_EQ(changing, steady);
 }
 
 TEST(EpochTest, EvaluationVisitsEachSampleOnceWithItsIndexAndName) {

@@ -16,7 +16,7 @@
 namespace stoker {
 namespace {
 
-constexpr absl::Duration kTick = absl::Milliseconds(50);
+constexpr absl::Duration kTick = absl::Milliseconds(20);
 constexpr absl::Duration kOpenTimeout = absl::Seconds(10);
 constexpr uint64_t kSpanBytes = 1 << 20;
 
