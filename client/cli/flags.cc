@@ -43,6 +43,14 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       .add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
       ->check(Silent(CLI::Range(0.001, 86400.0)))
       ->type_name("SECONDS");
+  auto* ca = command
+                 .add_option("--tls-ca", flags.tls_ca,
+                             "Connect by TLS; authorities that signed the servers' certificates, PEM")
+                 ->envname("STOKER_TLS_CA")
+                 ->type_name("FILE");
+  command.add_option("--tls-name", flags.tls_name, "The name in the certificates [the host that is reached]")
+      ->needs(ca)
+      ->type_name("NAME");
 }
 
 void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
@@ -74,6 +82,8 @@ absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags) {
   Client::Options options{.connect_timeout = absl::Seconds(flags.connect_seconds)};
   for (absl::string_view server : absl::StrSplit(flags.servers, ',', absl::SkipWhitespace()))
     options.servers.emplace_back(absl::StripAsciiWhitespace(server));
+  options.tls_ca_file = flags.tls_ca;
+  options.tls_server_name = flags.tls_name;
   return Client::Create(std::move(options));
 }
 

@@ -1,7 +1,9 @@
 #include "client/loader/client.h"
 
 #include <deque>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <thread>
@@ -9,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
@@ -79,6 +82,14 @@ absl::Status NoneAnswered(const std::vector<Answer<Response>>& answers, absl::Du
                                              absl::StrJoin(reasons, "; "), "); is stokerd running there?"));
 }
 
+// The name in the servers' certificates, where it is not the host that each is reached by.
+std::string TlsName(const Client::Options& options) {
+  if (!options.tls_server_name.empty()) return options.tls_server_name;
+  for (const std::string& server : options.servers)
+    if (const auto name = ParseServerName(server); name->all_addresses) return name->host;
+  return "";
+}
+
 std::string Short(const std::string& bytes) { return absl::BytesToHexString(bytes).substr(0, 16); }
 
 }  // namespace
@@ -98,7 +109,15 @@ std::string Difference(const v1::Identity& a, const v1::Identity& b) {
 absl::StatusOr<std::shared_ptr<Client>> Client::Create(Options options) {
   if (options.servers.empty()) return absl::InvalidArgumentError("servers: none is given; write host:port");
   for (const std::string& server : options.servers) STOKER_RETURN_IF_ERROR(ParseServerName(server).status());
-  return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>()));
+  if (options.tls_ca_file.empty())
+    return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>()));
+  std::ifstream file(options.tls_ca_file);
+  const std::string roots{std::istreambuf_iterator<char>(file), {}};
+  if (!file || !absl::StrContains(roots, "CERTIFICATE-----"))
+    return absl::InvalidArgumentError(
+        absl::StrCat("tls_ca_file: ", options.tls_ca_file, " cannot be read, or holds no certificate in PEM"));
+  const std::string name = TlsName(options);
+  return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>(roots, name)));
 }
 
 Client::Client(Options options, std::shared_ptr<Transport> transport)

@@ -22,9 +22,14 @@ class Client {
     // for those that a file lists, one a line; names are looked up and files read again every few seconds.
     std::vector<std::string> servers;
     absl::Duration connect_timeout = absl::Seconds(30);
+
+    // Connect by TLS, to servers whose certificates these authorities signed: a file in PEM. Empty: no TLS.
+    std::string tls_ca_file;
+    // The name in the certificates. Empty: that of the first dns:/// server, else the host that each is reached by.
+    std::string tls_server_name;
   };
 
-  // InvalidArgument where an address cannot be one.
+  // InvalidArgument where an address cannot be one, or tls_ca_file cannot be read.
   static absl::StatusOr<std::shared_ptr<Client>> Create(Options options);
 
   ~Client();

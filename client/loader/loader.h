@@ -23,6 +23,7 @@ struct LoaderOptions {
   // Where the servers are: a shared client, or addresses as Client::Options takes them.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
+  std::string tls_ca_file;
 
   // May be empty where the servers have just one.
   std::string dataset;

@@ -37,8 +37,8 @@ void Prepare(grpc::ClientContext& context, absl::Duration timeout) {
 
 }  // namespace
 
-Transport::Transport()
-    : thread_([this] {
+Transport::Transport(std::string roots, std::string name)
+    : roots_(std::move(roots)), name_(std::move(name)), thread_([this] {
         void* tag = nullptr;
         bool ok = false;
         while (queue_.Next(&tag, &ok)) {
@@ -55,7 +55,12 @@ Transport::~Transport() {
 std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address) {
   absl::MutexLock lock(&mutex_);
   auto& channel = channels_[address];
-  if (channel == nullptr) channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments());
+  if (channel != nullptr) return channel;
+  grpc::ChannelArguments arguments = Arguments();
+  if (!name_.empty()) arguments.SetSslTargetNameOverride(name_);
+  const auto credentials =
+      roots_.empty() ? grpc::InsecureChannelCredentials() : grpc::SslCredentials({.pem_root_certs = roots_});
+  channel = grpc::CreateCustomChannel(address, credentials, arguments);
   return channel;
 }
 

@@ -32,7 +32,9 @@ class Transport {
     grpc::ClientContext context_;
   };
 
-  Transport();
+  // By TLS, if `roots`, certificates of authorities in PEM, is not empty. `name` is the one in the servers'
+  // certificates; empty: the host that each is reached by.
+  explicit Transport(std::string roots = "", std::string name = "");
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -50,6 +52,7 @@ class Transport {
  private:
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
 
+  const std::string roots_, name_;
   absl::Mutex mutex_;
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
 

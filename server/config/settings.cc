@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -50,6 +52,17 @@ std::string DefaultCacheDir() {
   return "";
 }
 
+// The content of a file that holds a `kind` in PEM.
+absl::StatusOr<std::string> ReadPem(const char* key, const std::string& path, const char* kind) {
+  if (path.empty()) return absl::InvalidArgumentError(absl::StrCat(key, ": must be given"));
+  std::ifstream file(path);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return absl::InvalidArgumentError(absl::StrCat(key, ": ", path, " cannot be read"));
+  if (!absl::StrContains(content, absl::StrCat(kind, "-----")))
+    return absl::InvalidArgumentError(absl::StrCat(key, ": ", path, " holds no ", kind, " in PEM"));
+  return content;
+}
+
 // What half of the memory holds decoded, for every worker; between 4 and 64 megapixels.
 uint64_t DefaultMaxPixels(const Settings& settings) {
   return std::clamp(settings.memory_limit_bytes / 2 / kWorkerBytesPerPixel / settings.workers, kLeastPixels,
@@ -62,11 +75,17 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   Settings settings;
   STOKER_RETURN_IF_ERROR(
       ParseListen(config.listen().empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : config.listen(), settings));
-  if (!IsLoopback(settings.host) && !config.insecure())
+  if (!IsLoopback(settings.host) && !config.insecure() && !config.has_tls())
     return absl::InvalidArgumentError(
         absl::StrCat("listen: ", config.listen(),
-                     " is open to other machines, and this build has no TLS yet; on a network that you "
-                     "trust say so: insecure: true, or --insecure"));
+                     " is open to other machines; give it a certificate (tls, or --tls-cert and --tls-key), or, on a "
+                     "network that you trust, say so: insecure: true, or --insecure"));
+  if (config.has_tls()) {
+    Settings::Tls& tls = settings.tls.emplace();
+    STOKER_ASSIGN_OR_RETURN(tls.certificate,
+                            ReadPem("tls.certificate_file", config.tls().certificate_file(), "CERTIFICATE"));
+    STOKER_ASSIGN_OR_RETURN(tls.key, ReadPem("tls.key_file", config.tls().key_file(), "PRIVATE KEY"));
+  }
   if (config.workers() > kMaxWorkers)
     return absl::InvalidArgumentError(absl::StrCat("workers: ", config.workers(), " is more than ", kMaxWorkers));
   settings.workers = config.workers() == 0 ? AvailableCpus() : static_cast<int>(config.workers());

@@ -2,6 +2,7 @@
 #define STOKER_SERVER_CONFIG_SETTINGS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -26,9 +27,13 @@ struct Settings {
   uint64_t max_pixels = 0;
   std::string cache_dir;
   absl::Duration drain;
+  struct Tls {
+    std::string certificate, key;  // The files' content.
+  };
+  std::optional<Tls> tls;
 };
 
-// InvalidArgument names the key: "memory_limit: …".
+// Reads the files of `tls`. InvalidArgument names the key: "memory_limit: …".
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config);
 
 }  // namespace stoker

@@ -41,7 +41,7 @@ struct Flags {
   std::string config_file;
   std::vector<std::string> data;
   std::string synthetic;
-  std::string listen, memory_limit, span_cache, cache_dir, log_format, log_level;
+  std::string listen, tls_certificate, tls_key, memory_limit, span_cache, cache_dir, log_format, log_level;
   uint32_t workers = 0;
   bool insecure = false;
   bool content = false;
@@ -72,6 +72,14 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--log-format", flags.log_format, "text or json [text]")->envname("STOKER_LOG_FORMAT");
   command.add_option("--log-level", flags.log_level, "debug, info, warning or error [info]")
       ->envname("STOKER_LOG_LEVEL");
+  auto* certificate =
+      command.add_option("--tls-cert", flags.tls_certificate, "Certificate to answer by TLS with, in PEM")
+          ->envname("STOKER_TLS_CERT")
+          ->type_name("FILE");
+  command.add_option("--tls-key", flags.tls_key, "Its key")
+      ->envname("STOKER_TLS_KEY")
+      ->type_name("FILE")
+      ->needs(certificate);
   command.add_flag("--insecure", flags.insecure, "Answer without TLS on an address that other machines reach");
 }
 
@@ -85,6 +93,8 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   }
   if (!flags.listen.empty()) config.set_listen(flags.listen);
   if (!flags.memory_limit.empty()) config.set_memory_limit(flags.memory_limit);
+  if (!flags.tls_certificate.empty()) config.mutable_tls()->set_certificate_file(flags.tls_certificate);
+  if (!flags.tls_key.empty()) config.mutable_tls()->set_key_file(flags.tls_key);
   if (!flags.span_cache.empty()) config.set_span_cache(flags.span_cache);
   if (!flags.cache_dir.empty()) config.set_cache_dir(flags.cache_dir);
   if (flags.workers != 0) config.set_workers(flags.workers);

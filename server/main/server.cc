@@ -76,6 +76,17 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& co
 Server::Server(Settings settings, std::unique_ptr<Engine> engine)
     : settings_(std::move(settings)), engine_(std::move(engine)), service_(engine_.get()) {}
 
+namespace {
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const Settings& settings) {
+  if (!settings.tls.has_value()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  options.pem_key_cert_pairs.push_back({settings.tls->key, settings.tls->certificate});
+  return grpc::SslServerCredentials(options);
+}
+
+}  // namespace
+
 absl::Status Server::Listen() {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
@@ -92,11 +103,12 @@ absl::Status Server::Listen() {
   int port = 0;
   const bool local = absl::StartsWith(settings_.host, "unix:");
   const std::string asked = local ? settings_.host : absl::StrCat(settings_.host, ":", settings_.port);
-  builder.AddListeningPort(asked, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(asked, Credentials(settings_), &port);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || port == 0)
     return absl::UnavailableError(
-        absl::StrCat("listen: cannot listen on ", asked, "; is the address this machine's, and the port free?"));
+        absl::StrCat("listen: cannot listen on ", asked, "; is the address this machine's, and the port free?",
+                     settings_.tls.has_value() ? " Or tls: is the key the certificate's?" : ""));
   address_ = local ? asked : absl::StrCat(settings_.host, ":", port);
   grpc_->GetHealthCheckService()->SetServingStatus(v1::DataService::service_full_name(), true);
   spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),

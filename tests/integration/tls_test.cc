@@ -1,0 +1,115 @@
+// TLS between clients and servers.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/cluster.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+class TlsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(testing::TempDir(), "stoker-tls-", getpid());
+    std::filesystem::create_directories(folder_);
+    MakeCertificate("server");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  // NAME.crt, which is its own authority, for this host; and NAME.key.
+  void MakeCertificate(const std::string& name, const std::string& host = "IP:127.0.0.1") const {
+    const std::string command =
+        absl::StrCat("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=stoker ",
+                     "-addext subjectAltName=", host, " -keyout ", Path(name + ".key"), " -out ", Path(name + ".crt"),
+                     " 2>/dev/null");
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+
+  v1::ServerConfig Config(const std::string& name) const {
+    v1::ServerConfig config = SyntheticConfig(100);
+    config.mutable_tls()->set_certificate_file(Path(name + ".crt"));
+    config.mutable_tls()->set_key_file(Path(name + ".key"));
+    return config;
+  }
+
+  static LoaderOptions Job(const Cluster& cluster, const std::string& ca_file) {
+    LoaderOptions options;
+    options.servers = cluster.addresses();
+    options.tls_ca_file = ca_file;
+    options.pipeline = v1::Pipeline();
+    options.batch_size = 16;
+    options.last_batch = LastBatch::kPartial;
+    return options;
+  }
+
+  static absl::Status ConnectStatus(const Cluster& cluster, const std::string& ca_file) {
+    const auto client = Client::Create(
+        {.servers = cluster.addresses(), .connect_timeout = absl::Milliseconds(500), .tls_ca_file = ca_file});
+    return client.ok() ? (*client)->ListDatasets().status() : client.status();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(TlsTest, AnEpochHasTheDigestThatItHasWithout) {
+  const Cluster plain(1, SyntheticConfig(100)), tls(2, Config("server"));
+  const EpochResult epoch = RunEpoch(Job(tls, Path("server.crt")));
+  EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+  EXPECT_EQ(epoch.digest, RunEpoch(Job(plain, "")).digest);
+}
+
+TEST_F(TlsTest, AClientRefusesAnotherAuthority) {
+  MakeCertificate("other");
+  const Cluster cluster(1, Config("server"));
+  EXPECT_TRUE(absl::IsUnavailable(ConnectStatus(cluster, Path("other.crt"))));
+}
+
+TEST_F(TlsTest, AClientRefusesACertificateOfAnotherHostUnlessItIsNamed) {
+  MakeCertificate("far", "DNS:cpu1.example");
+  const Cluster cluster(1, Config("far"));
+  EXPECT_TRUE(absl::IsUnavailable(ConnectStatus(cluster, Path("far.crt"))));
+  const auto client = Client::Create(
+      {.servers = cluster.addresses(), .tls_ca_file = Path("far.crt"), .tls_server_name = "cpu1.example"});
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE((*client)->ListDatasets().ok());
+}
+
+TEST_F(TlsTest, WithoutTlsNothingComesThrough) {
+  const Cluster tls(1, Config("server")), plain(1, SyntheticConfig(10));
+  EXPECT_FALSE(ConnectStatus(tls, "").ok());
+  EXPECT_FALSE(ConnectStatus(plain, Path("server.crt")).ok());
+}
+
+TEST_F(TlsTest, FilesThatAreNoneAreNamed) {
+  v1::ServerConfig config = Config("server");
+  config.set_listen("127.0.0.1:0");
+  config.mutable_tls()->set_key_file(Path("nothing"));
+  EXPECT_THAT(std::string(Server::Start(config).status().message()), HasSubstr("tls.key_file: "));
+  config.mutable_tls()->set_key_file(Path("server.crt"));
+  EXPECT_THAT(std::string(Server::Start(config).status().message()), HasSubstr("holds no PRIVATE KEY in PEM"));
+  EXPECT_THAT(std::string(Client::Create({.servers = {"a"}, .tls_ca_file = Path("server.key")}).status().message()),
+              HasSubstr("tls_ca_file: "));
+}
+
+TEST_F(TlsTest, AnOpenAddressNeedsACertificateOrAWord) {
+  v1::ServerConfig config = SyntheticConfig(10);
+  config.set_listen("0.0.0.0:0");
+  EXPECT_THAT(std::string(Server::Start(config).status().message()), HasSubstr("--tls-cert"));
+  v1::ServerConfig secured = Config("server");
+  secured.set_listen("0.0.0.0:0");
+  EXPECT_TRUE(Server::Start(secured).ok());
+}
+
+}  // namespace
+}  // namespace stoker
