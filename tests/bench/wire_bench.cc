@@ -1,6 +1,7 @@
 // bench-wire [--seconds S] [--rounds N] [--json FILE]: what a byte costs from a server's slab to a client's, in GB/s
-// and core-seconds per GB of the client's process, beside two floors in the same run: memcpy, and raw TCP with 1 MiB
-// calls. The ways take turns, round by round, so that a machine's drift hits all alike; medians are printed.
+// and core-seconds per GB of the client's and the server's process, in the clear and by TLS, beside two floors in the
+// same run: memcpy, and raw TCP with 1 MiB calls. The ways take turns, round by round, so that a machine's drift hits
+// all alike; medians are printed.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -51,19 +53,39 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// Of another process.
+double CpuSeconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string field;
+  std::getline(file, field, ')');  // Its name may hold spaces.
+  for (int i = 0; i < 11; ++i) file >> field;
+  double user = 0, system = 0;
+  file >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 struct Cost {
-  double gigabytes_per_second = 0, core_seconds_per_gigabyte = 0;
+  double gigabytes_per_second = 0;
+  double core_seconds_per_gigabyte = 0;  // The client's,
+  double server = 0;                     // and the server's.
 };
 
-// Runs `move`, which says how many bytes it moved, for `seconds`.
-Cost Measure(double seconds, const std::function<uint64_t()>& move) {
-  move();  // Warm: pages, connections, windows.
+// One way from a server's memory to a client's.
+struct Way {
+  std::string name;
+  std::function<uint64_t()> move;  // Says how many bytes it moved.
+  pid_t server = 0;                // 0: there is none.
+};
+
+Cost Measure(double seconds, const Way& way) {
+  way.move();  // Warm: pages, connections, windows.
   const auto start = Clock::now();
-  const double cpu = CpuSeconds();
+  const double cpu = CpuSeconds(), server = way.server == 0 ? 0 : CpuSeconds(way.server);
   uint64_t bytes = 0;
-  while (SecondsSince(start) < seconds) bytes += move();
+  while (SecondsSince(start) < seconds) bytes += way.move();
   const double gigabytes = static_cast<double>(bytes) / 1e9;
-  return {gigabytes / SecondsSince(start), (CpuSeconds() - cpu) / gigabytes};
+  return {gigabytes / SecondsSince(start), (CpuSeconds() - cpu) / gigabytes,
+          way.server == 0 ? 0 : (CpuSeconds(way.server) - server) / gigabytes};
 }
 
 // A process that ends with this one.
@@ -74,6 +96,7 @@ class Child {
     kill(pid_, SIGTERM);
     waitpid(pid_, nullptr, 0);
   }
+  pid_t pid() const { return pid_; }
 
  private:
   const pid_t pid_;
@@ -97,6 +120,8 @@ class RawTcp {
     STOKER_CHECK(connect(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0);
   }
   ~RawTcp() { close(socket_); }
+
+  pid_t server() const { return child_->pid(); }
 
   // Receives one batch into `slab`.
   uint64_t Receive(std::vector<uint8_t>& slab) {
@@ -146,15 +171,37 @@ class Stokerd {
   }
 
   std::string address() const { return address_; }
+  pid_t pid() const { return child_->pid(); }
 
  private:
   std::unique_ptr<Child> child_;
   char address_[128] = "";
 };
 
-std::unique_ptr<Loader> MakeLoader(const std::string& address) {
+// A certificate for this host, and its key, made for this run.
+class Certificate {
+ public:
+  Certificate() {
+    STOKER_CHECK(mkdtemp(folder_) != nullptr);
+    const std::string command =
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=stoker -addext "
+        "subjectAltName=IP:127.0.0.1 -keyout " +
+        key() + " -out " + certificate() + " 2>/dev/null";
+    STOKER_CHECK(std::system(command.c_str()) == 0);
+  }
+  ~Certificate() { std::filesystem::remove_all(folder_); }
+
+  std::string certificate() const { return std::string(folder_) + "/server.crt"; }
+  std::string key() const { return std::string(folder_) + "/server.key"; }
+
+ private:
+  char folder_[32] = "/tmp/bench-wire-XXXXXX";
+};
+
+std::unique_ptr<Loader> MakeLoader(const std::string& address, const std::string& tls_ca_file = "") {
   LoaderOptions options;
   options.servers = {address};
+  options.tls_ca_file = tls_ca_file;
   options.pipeline = v1::Pipeline();  // The bytes as they are: no work but the wire.
   options.batch_size = 256;
   auto loader = Loader::Create(options);
@@ -176,7 +223,7 @@ Cost Median(std::vector<Cost> costs) {
     std::sort(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) { return a.*member < b.*member; });
     return costs[costs.size() / 2].*member;
   };
-  return {median(&Cost::gigabytes_per_second), median(&Cost::core_seconds_per_gigabyte)};
+  return {median(&Cost::gigabytes_per_second), median(&Cost::core_seconds_per_gigabyte), median(&Cost::server)};
 }
 
 int Main(int argc, char** argv) {
@@ -191,30 +238,36 @@ int Main(int argc, char** argv) {
 
   RawTcp tcp;  // Forks: before the loader's threads.
   TuneAllocator();
+  const Certificate certificate;
   const Stokerd server({"--synthetic", kSampleShape, "--workers", "1"});
+  const Stokerd tls_server({"--synthetic", kSampleShape, "--workers", "1", "--tls-cert", certificate.certificate(),
+                            "--tls-key", certificate.key()});
   const auto loader = MakeLoader(server.address());
+  const auto tls_loader = MakeLoader(tls_server.address(), certificate.certificate());
   std::vector<uint8_t> source(kBatchBytes, 1), slab(kBatchBytes, 2);
 
-  const std::pair<std::string, std::function<uint64_t()>> ways[] = {
+  const Way ways[] = {
       {"memcpy", [&] { return std::memcpy(slab.data(), source.data(), kBatchBytes), kBatchBytes; }},
-      {"raw TCP", [&] { return tcp.Receive(slab); }},
-      {"stoker", [&] { return NextBatch(*loader); }},
+      {"raw TCP", [&] { return tcp.Receive(slab); }, tcp.server()},
+      {"stoker", [&] { return NextBatch(*loader); }, server.pid()},
+      {"stoker, TLS", [&] { return NextBatch(*tls_loader); }, tls_server.pid()},
   };
   std::vector<std::vector<Cost>> costs(std::size(ways));
   for (int round = 0; round < rounds; ++round)
-    for (size_t i = 0; i < std::size(ways); ++i) costs[i].push_back(Measure(seconds, ways[i].second));
+    for (size_t i = 0; i < std::size(ways); ++i) costs[i].push_back(Measure(seconds, ways[i]));
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   const Cost tcp_cost = Median(costs[1]);
-  std::printf("%-10s %8s %24s %18s\n", "", "GB/s", "client core-s per GB", "of raw TCP's");
+  std::printf("%-12s %8s %24s %14s %24s\n", "", "GB/s", "client core-s per GB", "of raw TCP's", "server core-s per GB");
   for (size_t i = 0; i < std::size(ways); ++i) {
     const Cost cost = Median(costs[i]);
     const double ratio = cost.core_seconds_per_gigabyte / tcp_cost.core_seconds_per_gigabyte;
-    std::printf("%-10s %8.2f %24.3f %17.2f×\n", ways[i].first.c_str(), cost.gigabytes_per_second,
-                cost.core_seconds_per_gigabyte, ratio);
-    rows.push_back({{"name", ways[i].first},
+    std::printf("%-12s %8.2f %24.3f %13.2f× %24.3f\n", ways[i].name.c_str(), cost.gigabytes_per_second,
+                cost.core_seconds_per_gigabyte, ratio, cost.server);
+    rows.push_back({{"name", ways[i].name},
                     {"gigabytes_per_second", cost.gigabytes_per_second},
                     {"client_core_seconds_per_gigabyte", cost.core_seconds_per_gigabyte},
+                    {"server_core_seconds_per_gigabyte", cost.server},
                     {"of_raw_tcp", ratio}});
   }
   if (!json.empty()) std::ofstream(json) << nlohmann::ordered_json{{"rows", rows}}.dump(2) << "\n";
