@@ -335,7 +335,7 @@ bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, co
   Settle(id, ticket);
   const auto found = needed_.find(ticket);
   if (found == needed_.end()) return true;
-  found->second.arriving.reset();
+  if (found->second.arriving == id) found->second.arriving.reset();
   found->second.failures[id] = reason;
   Return(ticket);
   return std::any_of(members.begin(), members.end(),
@@ -344,7 +344,8 @@ bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, co
 
 void Scheduler::Retry(ServerId id, Ticket ticket) {
   Settle(id, ticket);
-  if (const auto found = needed_.find(ticket); found != needed_.end()) found->second.arriving.reset();
+  const auto found = needed_.find(ticket);
+  if (found != needed_.end() && found->second.arriving == id) found->second.arriving.reset();
   Return(ticket);
 }
 

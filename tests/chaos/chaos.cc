@@ -205,10 +205,17 @@ int Run(const Options& options) {
   const absl::Time begun = absl::Now();
   Outcome disturbed;
   size_t faults = 0;
+  absl::Duration longest_wait;  // For one batch.
   {
     Tormentor tormentor(options, members, batches * options.epochs);
     for (int epoch = 0; epoch < options.epochs && disturbed.status.ok(); ++epoch) {
-      Count(options, RunEpoch(**loader, [&](int done) { tormentor.At(epoch * batches + done); }), disturbed);
+      absl::Time asked = absl::InfiniteFuture();
+      const auto before_batch = [&](int done) {
+        longest_wait = std::max(longest_wait, absl::Now() - asked);
+        tormentor.At(epoch * batches + done);
+        asked = absl::Now();
+      };
+      Count(options, RunEpoch(**loader, before_batch), disturbed);
       const bool equal = disturbed.digests.back() == undisturbed.digests[epoch];
       std::printf("epoch %d: %s%s, %zu faults so far, %.1f s\n", epoch, disturbed.digests.back().substr(0, 16).c_str(),
                   equal ? "" : " DIFFERS", tormentor.done(), absl::ToDoubleSeconds(absl::Now() - begun));
@@ -221,9 +228,11 @@ int Run(const Options& options) {
   std::printf(
       "%d epochs of %lu samples from %d servers, %d kills, %d stops, %d partitions (%zu faults happened): %lu lost, "
       "%lu "
-      "doubled, digests %s\n%lu spans asked again, %lu asked twice for being late\n",
+      "doubled, digests %s\n%lu spans asked again, %lu asked twice for being late; the longest wait for a batch was "
+      "%.2f s\n",
       options.epochs, options.samples, options.servers, options.kills, options.stops, options.partitions, faults,
-      disturbed.lost, disturbed.doubled, equal ? "equal" : "DIFFERENT", stats.retried_spans, stats.hedged_spans);
+      disturbed.lost, disturbed.doubled, equal ? "equal" : "DIFFERENT", stats.retried_spans, stats.hedged_spans,
+      absl::ToDoubleSeconds(longest_wait));
   if (!disturbed.status.ok()) std::fprintf(stderr, "chaos: %s\n", disturbed.status.ToString().c_str());
   const nlohmann::ordered_json json = {{"epochs", options.epochs},
                                        {"samples", options.samples},
@@ -240,6 +249,7 @@ int Run(const Options& options) {
                                        {"undisturbed", undisturbed.digests},
                                        {"retried_spans", stats.retried_spans},
                                        {"hedged_spans", stats.hedged_spans},
+                                       {"longest_wait_seconds", absl::ToDoubleSeconds(longest_wait)},
                                        {"seconds", absl::ToDoubleSeconds(absl::Now() - begun)}};
   if (!options.json.empty() && !(std::ofstream(options.json) << json.dump(2) << "\n")) {
     std::fprintf(stderr, "chaos: cannot write %s\n", options.json.c_str());
