@@ -110,6 +110,10 @@ std::string ToText(const Figures& figures) {
                           server.problem.empty() ? "" : "; ", Printable(server.problem));
   if (stats.retried_spans > 0)
     absl::StrAppendFormat(&text, "  %-14s%d spans asked for again\n", "", stats.retried_spans);
+  if (stats.hedged_spans > 0)
+    absl::StrAppendFormat(&text, "  %-14s%d spans late, asked for from another server too\n", "", stats.hedged_spans);
+  if (stats.cached_spans > 0)
+    absl::StrAppendFormat(&text, "  %-14s%d spans from servers' caches\n", "", stats.cached_spans);
   absl::StrAppendFormat(&text, "  %-14s%s\n", "bottleneck", Bottleneck(figures));
   if (stats.substituted > 0) absl::StrAppendFormat(&text, "  %-14s%d bad samples\n", "substituted", stats.substituted);
   for (const Substituted& bad : figures.substituted)
@@ -134,6 +138,8 @@ std::string ToJson(const Figures& figures) {
       {"batches", stats.batches},
       {"spans", stats.spans},
       {"retried_spans", stats.retried_spans},
+      {"hedged_spans", stats.hedged_spans},
+      {"cached_spans", stats.cached_spans},
       {"substituted", stats.substituted},
       {"interrupted", figures.interrupted},
       {"bottleneck", Bottleneck(figures)},
