@@ -20,7 +20,7 @@
 namespace stoker {
 
 struct LoaderOptions {
-  // Where the servers are: a shared client, or addresses as Client::Options takes them.
+  // Where the servers are: a shared client, or addresses and authorities as Client::Options takes them.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
   std::string tls_ca_file;

@@ -5,7 +5,7 @@
 
 namespace stoker {
 
-// By what factor a fleet's answers take longer than estimated: a decaying histogram of some hundred recent ones, in
+// By what factor a fleet's answers take longer than estimated: a decaying histogram of some five hundred recent ones, in
 // steps of a quarter of an octave. A value.
 class Lateness {
  public:

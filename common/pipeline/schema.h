@@ -15,7 +15,7 @@ namespace stoker {
 struct SourceField {
   enum class Kind {
     kDense,         // `shape` elements of `dtype`, little-endian, row by row
-    kEncodedImage,  // a JPEG, PNG or WebP file of any size; dtype and shape say nothing
+    kEncodedImage,  // an image file of any size; dtype and shape say nothing
   };
   std::string name;
   Kind kind = Kind::kDense;

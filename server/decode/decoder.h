@@ -34,7 +34,7 @@ class Decoder {
     uint64_t max_pixels = uint64_t{1} << 26;
     uint32_t max_scans = 100;                                          // of a JPEG
     v1::DecodeWarnings warnings = v1::DECODE_WARNINGS_FAIL_TRUNCATED;  // of libjpeg; the others only fail
-    absl::Duration time = absl::Seconds(10);                           // for one call of Decode, about
+    absl::Duration time = absl::Seconds(10);                           // libjpeg's, for one image, about
   };
 
   Decoder();

@@ -49,7 +49,7 @@ TEST(SettingsTest, ASmallMemoryMakesForSmallImages) {
   v1::ServerConfig config;
   config.set_memory_limit("1GiB");
   config.set_workers(4);
-  EXPECT_LT(Resolve(config)->max_pixels * 12 * 4, uint64_t{1} << 30);
+  EXPECT_LT(Resolve(config)->max_pixels * kWorkerBytesPerPixel * 4, uint64_t{1} << 30);
 }
 
 TEST(ResourcesTest, AQuotaOfAPartOfACpuIsOneCpu) {
