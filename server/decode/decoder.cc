@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "server/decode/jpeg.h"
+#include "server/decode/magic.h"
 #include "server/decode/other.h"
 #include "server/decode/packed.h"
 #include "server/decode/png.h"
@@ -24,7 +25,6 @@ struct Format {
 
 namespace {
 
-bool IsJpeg(absl::string_view file) { return absl::StartsWith(file, "\xff\xd8\xff"); }
 bool IsPng(absl::string_view file) { return absl::StartsWith(file, "\x89PNG\r\n\x1a\n"); }
 bool IsWebp(absl::string_view file) {
   return file.size() >= 12 && absl::StartsWith(file, "RIFF") && file.substr(8, 4) == "WEBP";
@@ -39,7 +39,7 @@ constexpr Format kFormats[] = {
 };
 
 absl::StatusOr<const Format*> FormatOf(std::span<const uint8_t> bytes) {
-  const absl::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const absl::string_view file = AsText(bytes);
   for (const Format& format : kFormats)
     if (format.matches(file)) return &format;
   if (file.empty()) return absl::DataLossError("the file is empty");

@@ -1,12 +1,5 @@
 #include "server/decode/libjpeg.h"
 
-#include <csetjmp>
-#include <cstddef>
-#include <cstdio>
-// libjpeg's headers need <cstddef> and <cstdio> before them.
-#include <jerror.h>
-#include <jpeglib.h>
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +7,7 @@
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "server/decode/jpeg_scans.h"
+#include "server/decode/libjpeg_errors.h"
 #include "server/decode/limits.h"
 
 namespace stoker {
@@ -22,31 +16,31 @@ namespace {
 // Columns and rows around a region at a reduced size that its chroma is smoothed with.
 constexpr int64_t kMargin = 2;
 
-// Where libjpeg's errors and warnings end up.
-struct ErrorHandler {
-  jpeg_error_mgr manager;  // First: libjpeg hands its address to the functions below.
-  std::jmp_buf jump;
+// Where libjpeg's errors, warnings and progress end up.
+struct Handler : LibjpegErrors {
   v1::DecodeWarnings policy;
   jpeg_progress_mgr progress;
   absl::Time deadline;
   bool late = false;
-};
 
-[[noreturn]] void OnError(j_common_ptr codec) { std::longjmp(reinterpret_cast<ErrorHandler*>(codec->err)->jump, 1); }
+  static Handler& Of(j_common_ptr codec) {
+    return static_cast<Handler&>(*reinterpret_cast<LibjpegErrors*>(codec->err));
+  }
+};
 
 // Called once a row of blocks, in each scan.
 void OnProgress(j_common_ptr codec) {
-  auto* handler = reinterpret_cast<ErrorHandler*>(codec->err);
-  if (absl::Now() <= handler->deadline) return;
-  handler->late = true;
-  OnError(codec);
+  Handler& handler = Handler::Of(codec);
+  if (absl::Now() <= handler.deadline) return;
+  handler.late = true;
+  Handler::Leave(codec);
 }
 
 void OnMessage(j_common_ptr codec, int level) {
   if (level >= 0) return;  // Traces; warnings are negative.
-  const v1::DecodeWarnings policy = reinterpret_cast<ErrorHandler*>(codec->err)->policy;
+  const v1::DecodeWarnings policy = Handler::Of(codec).policy;
   if (policy == v1::DECODE_WARNINGS_IGNORE) return;
-  if (policy == v1::DECODE_WARNINGS_FAIL || codec->err->msg_code == JWRN_JPEG_EOF) OnError(codec);
+  if (policy == v1::DECODE_WARNINGS_FAIL || codec->err->msg_code == JWRN_JPEG_EOF) Handler::Leave(codec);
 }
 
 // Converts `width` pixels in place from CMYK as Adobe stores it, which is inverted: 255 is no ink. Each ink
@@ -66,9 +60,7 @@ void InvertedCmykToRgb(uint8_t* row, int64_t width) {
 class LibjpegDecoder::File {
  public:
   explicit File(v1::DecodeWarnings policy) {
-    codec_.err = jpeg_std_error(&errors_.manager);
-    errors_.manager.error_exit = OnError;
-    errors_.manager.emit_message = OnMessage;
+    codec_.err = errors_.Set(OnMessage);
     errors_.policy = policy;
   }
   ~File() { jpeg_destroy_decompress(&codec_); }
@@ -91,26 +83,20 @@ class LibjpegDecoder::File {
   absl::Status Start(int eighths, const Region& needed, Region& region);
   absl::Status ReadRows(const Region& region, uint8_t* pixels);
 
-  // Runs `step`, which libjpeg leaves by longjmp where it fails. That skips destructors: a step owns nothing.
   template <typename Step>
   absl::Status Run(const Step& step) {
-    if (setjmp(errors_.jump) != 0) return Failure();
-    step();
-    return absl::OkStatus();
+    return errors_.Run(step) ? absl::OkStatus() : Failure();
   }
 
   absl::Status Failure();
 
-  ErrorHandler errors_ = {};
+  Handler errors_ = {};
   jpeg_decompress_struct codec_ = {};
 };
 
 absl::Status LibjpegDecoder::File::Failure() {
   if (errors_.late) return absl::DeadlineExceededError("decoding this JPEG takes longer than allowed");
-  char reason[JMSG_LENGTH_MAX];
-  errors_.manager.format_message(reinterpret_cast<j_common_ptr>(&codec_), reason);
-  if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return absl::ResourceExhaustedError(reason);
-  return absl::DataLossError(absl::StrCat("cannot decode this JPEG: ", reason));
+  return errors_.Reason(reinterpret_cast<j_common_ptr>(&codec_), "cannot decode this JPEG: ");
 }
 
 absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const Decoder::Options& options) {

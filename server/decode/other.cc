@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/decode/limits.h"
+#include "server/decode/magic.h"
 #include "server/decode/opencv/module.h"
 #include "server/decode/other_header.h"
 
@@ -43,10 +44,6 @@ const OtherFormat* FormatOf(absl::string_view file) {
   for (const OtherFormat& format : kOtherFormats)
     if (format.matches(file)) return &format;
   return nullptr;
-}
-
-absl::string_view AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // The module's function, loaded once, and why there is none.

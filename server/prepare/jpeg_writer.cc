@@ -1,12 +1,5 @@
 #include "server/prepare/jpeg_writer.h"
 
-#include <csetjmp>
-#include <cstddef>
-#include <cstdio>
-// libjpeg's headers need <cstddef> and <cstdio> before them.
-#include <jerror.h>
-#include <jpeglib.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -15,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/libjpeg_errors.h"
+#include "server/decode/magic.h"
 
 namespace stoker {
 namespace {
@@ -27,16 +22,8 @@ struct Destination {
   std::vector<uint8_t> bytes;
 };
 
-// Where libjpeg's errors and warnings end up.
-struct ErrorHandler {
-  jpeg_error_mgr manager;  // First, likewise.
-  std::jmp_buf jump;
-};
-
-[[noreturn]] void OnError(j_common_ptr codec) { std::longjmp(reinterpret_cast<ErrorHandler*>(codec->err)->jump, 1); }
-
 void OnMessage(j_common_ptr codec, int level) {
-  if (level < 0) OnError(codec);  // A warning: something is damaged, and made up.
+  if (level < 0) LibjpegErrors::Leave(codec);  // A warning: something is damaged, and made up.
 }
 
 void Ignore(j_compress_ptr) {}
@@ -61,11 +48,7 @@ boolean Enlarge(j_compress_ptr codec) {
 // A file that is read and one that is written inside of libjpeg. Used once.
 class JpegCodec {
  public:
-  JpegCodec() {
-    in_.err = out_.err = jpeg_std_error(&errors_.manager);
-    errors_.manager.error_exit = OnError;
-    errors_.manager.emit_message = OnMessage;
-  }
+  JpegCodec() { in_.err = out_.err = errors_.Set(OnMessage); }
   ~JpegCodec() {
     jpeg_destroy_decompress(&in_);
     jpeg_destroy_compress(&out_);
@@ -81,33 +64,23 @@ class JpegCodec {
                                               const JpegLayout& layout);
 
  private:
-  // Runs `step`, which libjpeg leaves by longjmp where it fails. That skips destructors: a step owns nothing.
   template <typename Step>
   absl::Status Run(const Step& step) {
-    if (setjmp(errors_.jump) != 0) return Failure();
-    step();
-    return absl::OkStatus();
+    if (errors_.Run(step)) return absl::OkStatus();
+    return errors_.Reason(reinterpret_cast<j_common_ptr>(&in_), "libjpeg: ");
   }
 
-  absl::Status Failure();
   void BeginWriting(size_t about_bytes);
   void SetLayout(const JpegLayout& layout, int mcus_per_row);
   void CopyMarkers(bool beside_colors);
   std::vector<uint8_t> Written();
 
-  ErrorHandler errors_ = {};
+  LibjpegErrors errors_ = {};
   jpeg_decompress_struct in_ = {};
   jpeg_compress_struct out_ = {};
   Destination destination_ = {};
   size_t in_bytes_ = 0;
 };
-
-absl::Status JpegCodec::Failure() {
-  char reason[JMSG_LENGTH_MAX];
-  errors_.manager.format_message(reinterpret_cast<j_common_ptr>(&in_), reason);
-  if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return absl::ResourceExhaustedError(reason);
-  return absl::DataLossError(absl::StrCat("libjpeg: ", reason));
-}
 
 absl::Status JpegCodec::Open(std::span<const uint8_t> jpeg, const JpegLayout& layout) {
   in_bytes_ = jpeg.size();
@@ -244,12 +217,8 @@ absl::StatusOr<std::vector<uint8_t>> CompressJpeg(std::span<const uint8_t> rgb, 
                                                   const JpegLayout& layout, std::span<const uint8_t> original) {
   STOKER_CHECK(rgb.size() == static_cast<uint64_t>(size.height * size.width * 3));
   JpegCodec codec;
-  if (IsJpeg(original) && !layout.strip) STOKER_RETURN_IF_ERROR(codec.Open(original, layout));
+  if (IsJpeg(AsText(original)) && !layout.strip) STOKER_RETURN_IF_ERROR(codec.Open(original, layout));
   return codec.Encode(rgb, size, quality, layout);
-}
-
-bool IsJpeg(std::span<const uint8_t> file) {
-  return file.size() >= 3 && file[0] == 0xff && file[1] == 0xd8 && file[2] == 0xff;
 }
 
 }  // namespace stoker

@@ -33,9 +33,6 @@ absl::StatusOr<std::vector<uint8_t>> TranscodeJpeg(std::span<const uint8_t> jpeg
 absl::StatusOr<std::vector<uint8_t>> CompressJpeg(std::span<const uint8_t> rgb, ImageSize size, int quality,
                                                   const JpegLayout& layout, std::span<const uint8_t> original);
 
-// Whether `file` begins like a JPEG.
-bool IsJpeg(std::span<const uint8_t> file);
-
 }  // namespace stoker
 
 #endif  // STOKER_SERVER_PREPARE_JPEG_WRITER_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/status_macros.h"
+#include "server/decode/magic.h"
 
 namespace stoker {
 namespace {
@@ -37,7 +38,7 @@ absl::StatusOr<MadeFile> LosslessMaker::Make(std::span<const uint8_t> file) {
 
 absl::StatusOr<MadeFile> LosslessMaker::Transcode(std::span<const uint8_t> file) {
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, StrictDecoding()));
-  if (!IsJpeg(file)) return MadeFile{};
+  if (!IsJpeg(AsText(file))) return MadeFile{};
   STOKER_RETURN_IF_ERROR(decoder_.Decode({WholeOf(size)}, before_));
   STOKER_ASSIGN_OR_RETURN(std::vector<uint8_t> transcoded, TranscodeJpeg(file, layout_));
   STOKER_ASSIGN_OR_RETURN(const ImageSize new_size, decoder_.Open(transcoded, StrictDecoding()));

@@ -6,6 +6,7 @@
 #include "common/check.h"
 #include "server/decode/decoder.h"
 #include "server/decode/libjpeg.h"
+#include "server/decode/magic.h"
 
 namespace stoker {
 namespace {
@@ -36,8 +37,6 @@ void CheckAgainstLibjpeg(std::span<const uint8_t> file, const Decoder::Options& 
   CheckSamePixels(expected, whole, Reduced(WholeOf(size), whole.eighths));
 }
 
-bool IsJpeg(std::span<const uint8_t> file) { return file.size() > 2 && file[0] == 0xff && file[1] == 0xd8; }
-
 void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
   static Decoder decoder;  // Reused: no file may spoil it for the next.
   static DecodedImage whole, part;
@@ -46,7 +45,7 @@ void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
   const int eighths = 1 << (file.size() / 3 % 4);
   const absl::Status status = decoder.Decode({WholeOf(*size), eighths}, whole);
   if (!status.ok()) return STOKER_CHECK(absl::IsDataLoss(status));
-  if (IsJpeg(file)) CheckAgainstLibjpeg(file, options, *size, whole);
+  if (IsJpeg(AsText(file))) CheckAgainstLibjpeg(file, options, *size, whole);
   const Region needed = SomeRegion(*size, file.size());
   STOKER_CHECK(decoder.Decode({needed, eighths}, part).ok());
   CheckSamePixels(part, whole, Reduced(needed, whole.eighths));

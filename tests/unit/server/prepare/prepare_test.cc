@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "server/augment/self_check_images.h"
 #include "server/decode/decoder.h"
-#include "server/prepare/jpeg_writer.h"
+#include "server/decode/magic.h"
 #include "server/read/image_folder.h"
 #include "tests/unit/server/prepare/jpeg_files.h"
 #include "tests/unit/server/read/temporary_folder.h"
@@ -392,7 +392,7 @@ TEST_F(PrepareTest, ShortSideReducesWhatIsLargerAndKeepsTheRest) {
 TEST_F(PrepareTest, ShortSideMakesAJpegOfALargePng) {
   Prepared(ShortSide(8));
   const std::string made = folder_.Read("out/c/a picture.PNG");
-  EXPECT_TRUE(IsJpeg({reinterpret_cast<const uint8_t*>(made.data()), made.size()}));
+  EXPECT_TRUE(IsJpeg(made));
   const auto size = SizeOf(made);
   ASSERT_TRUE(size.ok()) << size.status();
   EXPECT_EQ(std::min(size->height, size->width), 8);
