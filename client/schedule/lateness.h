@@ -5,8 +5,8 @@
 
 namespace stoker {
 
-// By what factor a fleet's answers take longer than estimated: a decaying histogram of some five hundred recent ones, in
-// steps of a quarter of an octave. A value.
+// By what factor a fleet's answers take longer than estimated: a decaying histogram of some five hundred recent ones,
+// in steps of a quarter of an octave. A value.
 class Lateness {
  public:
   // An answer took `factor` times as long as estimated.

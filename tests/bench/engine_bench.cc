@@ -19,14 +19,16 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 #include "tests/bench/engine_costs.h"
-#include "tests/bench/engine_table.h"
 #include "tests/bench/engine_ways.h"
+#include "tests/bench/table.h"
 
 namespace stoker {
 namespace {
 
 constexpr char kReencoded[] = " 500x375";  // What its rows' names end with.
 constexpr char kOneWorker[] = "stoker k2", kTwoWorkers[] = "stoker k2, two workers";
+
+const std::vector<Comparison> kComparisons = {{"exact is", "stoker exact"}, {"k2 is", kOneWorker}};
 
 struct Options {
   std::string data, only, json;
@@ -74,21 +76,6 @@ std::vector<Way> WaysForReencoded(const Input& input, const Options& options) {
                 options.only);
 }
 
-void AddJson(const std::vector<Row>& rows, const std::string& suffix, nlohmann::ordered_json& json) {
-  for (const Row& row : rows) {
-    const std::string name = row.name + suffix;
-    if (!row.skipped.empty()) {
-      json["skipped"].push_back({{"name", name}, {"reason", row.skipped}});
-      continue;
-    }
-    json["rows"].push_back({{"name", name},
-                            {"images_per_second", row.images_per_second},
-                            {"of_floor", row.of_floor},
-                            {"spread", row.spread},
-                            {"version", row.version}});
-  }
-}
-
 std::string About(const Photos& photos) {
   return absl::StrFormat("%d JPEGs of %.0f KB and %.2f megapixels on average", photos.samples.size(),
                          photos.mean_bytes / 1e3, photos.mean_pixels / 1e6);
@@ -121,14 +108,14 @@ void TimeFiles(const Input& input, const Options& options, const std::vector<int
   std::printf(
       "%s; prepared %.0f KB\nRandomResizedCrop(224), RandomHorizontalFlip; core %d alone; %d rounds of %g s\n\n",
       About(input.original).c_str(), input.prepared.mean_bytes / 1e3, cores[0], options.rounds, options.turn.seconds);
-  Print(rows);
+  Print(rows, "floor", kComparisons);
   PrintScaling(rows);
   TimeStages(input, json);
   AddJson(rows, "", json);
   std::printf("\nThe same photographs, longer side 500, quality 90: %s; prepared %.0f KB\n\n",
               About(input.reencoded).c_str(), input.prepared_reencoded.mean_bytes / 1e3);
   const std::vector<Row> reencoded = TimeInTurns(WaysForReencoded(input, options), options.turn, options.rounds);
-  Print(reencoded);
+  Print(reencoded, "floor", kComparisons);
   AddJson(reencoded, kReencoded, json);
 }
 

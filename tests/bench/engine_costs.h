@@ -26,8 +26,6 @@ struct ViewsCost {
 
 std::vector<ViewsCost> ViewsCosts(const Photos& photos, Turn turn, int rounds);
 
-double Median(std::vector<double> values);
-
 }  // namespace stoker
 
 #endif  // STOKER_TESTS_BENCH_ENGINE_COSTS_H_

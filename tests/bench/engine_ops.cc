@@ -7,6 +7,7 @@
 #include "server/decode/decoder.h"
 #include "tests/bench/engine_costs.h"
 #include "tests/bench/engine_stopwatch.h"
+#include "tests/bench/table.h"
 
 namespace stoker {
 namespace {
@@ -115,12 +116,6 @@ class Timer {
 };
 
 }  // namespace
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::vector<OpCost> OpCosts(const Photos& photos, Turn turn, int rounds) {
   const std::vector<Op> ops = AllOps();

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "tests/bench/engine_ways.h"
+#include "tests/bench/way.h"
 
 namespace stoker {
 

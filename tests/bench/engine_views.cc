@@ -5,6 +5,7 @@
 #include "common/check.h"
 #include "tests/bench/engine_costs.h"
 #include "tests/bench/engine_ways.h"
+#include "tests/bench/table.h"
 
 namespace stoker {
 namespace {

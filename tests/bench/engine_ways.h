@@ -9,27 +9,11 @@
 #include "absl/status/statusor.h"
 #include "common/pipeline/server_pipeline.h"
 #include "tests/bench/engine_photos.h"
+#include "tests/bench/way.h"
 
 namespace stoker {
 
-// One stretch of time that a way is given.
-struct Turn {
-  double seconds = 0;     // Of the clock on the wall, and on to the end of the pass over all files.
-  uint64_t number = 0;    // Seeds the draws of those in this process: equal turns draw alike, whatever the way.
-  bool cpu_time = false;  // Images per second of the core's time that the process got, not of the wall clock's.
-};
-
-// One way from files to samples: ours, a floor or a peer. All do RandomResizedCrop(224) (area 0.08–1, ratio 3/4–4/3)
-// and RandomHorizontalFlip to uint8 RGB, on the core that they are called on. `photos` must outlive them.
-struct Way {
-  // Images per second.
-  using Timing = std::function<absl::StatusOr<double>(const Turn& turn)>;
-
-  std::string name;
-  Timing time;               // None where it was skipped.
-  std::string skipped = {};  // Why.
-  std::string version = {};  // Of a peer.
-};
+// Ways of one core, on the one that they are called on. `photos` must outlive them.
 
 // Makes file `file` with the draws of `pass`.
 using MakeOne = std::function<void(size_t file, uint64_t pass)>;

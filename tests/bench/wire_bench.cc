@@ -1,14 +1,12 @@
-// bench-wire [--seconds S] [--rounds N] [--json FILE]: what a byte costs from a server's slab to a client's, in GB/s
-// and core-seconds per GB of the client's and the server's process, in the clear and by TLS, beside two floors in the
-// same run: memcpy, and raw TCP with 1 MiB calls. The ways take turns, round by round, so that a machine's drift hits
-// all alike; medians are printed.
+// bench-wire [--peers] [--seconds S] [--rounds N] [--json FILE]: what a byte costs from a server's slab to a client's,
+// in GB/s and core-seconds per GB of the client's and the server's process, in the clear and by TLS, beside two floors
+// in the same run: memcpy, and raw TCP with 1 MiB calls. The ways take turns, round by round, so that a machine's drift
+// hits all alike; medians are printed.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,86 +19,74 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "client/loader/loader.h"
 #include "common/check.h"
+#include "common/status_macros.h"
 #include "nlohmann/json.hpp"
-
-extern char** environ;
+#include "tests/bench/fleet.h"
+#include "tests/bench/peer.h"
+#include "tests/bench/table.h"
 
 namespace stoker {
 namespace {
 
 constexpr size_t kCallBytes = 1 << 20;
-constexpr size_t kBatchBytes = 256 * 224 * 224 * 3;  // 38.5 MB
 constexpr char kSampleShape[] = "224x224x3";
+constexpr size_t kBatch = 256, kSampleBytes = 224 * 224 * 3, kBatchBytes = kBatch * kSampleBytes;  // 38.5 MB
+
+constexpr size_t kTcp = 1;  // Its place among the ways.
 
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double CpuSeconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-// Of another process.
-double CpuSeconds(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string field;
-  std::getline(file, field, ')');  // Its name may hold spaces.
-  for (int i = 0; i < 11; ++i) file >> field;
-  double user = 0, system = 0;
-  file >> user >> system;
-  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
 struct Cost {
   double gigabytes_per_second = 0;
-  double core_seconds_per_gigabyte = 0;  // The client's,
-  double server = 0;                     // and the server's.
+  double client = 0, server = 0;  // Core-seconds per gigabyte; 0 where there is no server.
 };
 
-// One way from a server's memory to a client's.
-struct Way {
+// One way from a server's memory to a client's. `measure` takes so many seconds.
+struct WireWay {
   std::string name;
-  std::function<uint64_t()> move;  // Says how many bytes it moved.
-  pid_t server = 0;                // 0: there is none.
+  std::function<absl::StatusOr<Cost>(double seconds)> measure;
+  std::string skipped = {}, version = {};
 };
 
-Cost Measure(double seconds, const Way& way) {
-  way.move();  // Warm: pages, connections, windows.
-  const auto start = Clock::now();
-  const double cpu = CpuSeconds(), server = way.server == 0 ? 0 : CpuSeconds(way.server);
-  uint64_t bytes = 0;
-  while (SecondsSince(start) < seconds) bytes += way.move();
-  const double gigabytes = static_cast<double>(bytes) / 1e9;
-  return {gigabytes / SecondsSince(start), (CpuSeconds() - cpu) / gigabytes,
-          way.server == 0 ? 0 : (CpuSeconds(way.server) - server) / gigabytes};
+// A way whose client is this process. `move` says how many bytes it moved; `server` the server's seconds on cores.
+WireWay OwnWay(
+    std::string name, std::function<uint64_t()> move, std::function<double()> server = [] { return 0.0; }) {
+  auto measure = [move = std::move(move), server = std::move(server)](double seconds) -> absl::StatusOr<Cost> {
+    move();  // Warm: pages, connections, windows.
+    const auto start = Clock::now();
+    const double client_cpu = OwnCpuSeconds(), server_cpu = server();
+    uint64_t bytes = 0;
+    while (SecondsSince(start) < seconds) bytes += move();
+    const double gigabytes = static_cast<double>(bytes) / 1e9;
+    return Cost{gigabytes / SecondsSince(start), (OwnCpuSeconds() - client_cpu) / gigabytes,
+                (server() - server_cpu) / gigabytes};
+  };
+  return {std::move(name), std::move(measure)};
 }
 
-// A process that ends with this one.
-class Child {
- public:
-  explicit Child(pid_t pid) : pid_(pid) {}
-  ~Child() {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
+WireWay TfService() {
+  WireWay way = {.name = "tf.data service"};
+  auto peer = Peer::Start(PeersPython(), "tfservice_peer.py", {"wire"}, {});
+  if (!peer.ok()) {
+    way.skipped = std::string(peer.status().message());
+    return way;
   }
-  pid_t pid() const { return pid_; }
-
- private:
-  const pid_t pid_;
-};
+  way.version = (*peer)->version();
+  way.measure = [peer = *peer](double seconds) -> absl::StatusOr<Cost> {
+    STOKER_ASSIGN_OR_RETURN(const PeerRun run, peer->Run(seconds));
+    const double gigabytes = run.images * kSampleBytes / 1e9;
+    return Cost{gigabytes / run.wall_seconds, run.cpu_seconds / gigabytes, run.children_cpu_seconds / gigabytes};
+  };
+  return way;
+}
 
 // A forked process that writes to whoever connects, 1 MiB a call; it must start before any thread does.
 class RawTcp {
@@ -111,17 +97,20 @@ class RawTcp {
     socklen_t size = sizeof address;
     STOKER_CHECK(bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 && listen(listener, 1) == 0);
     STOKER_CHECK(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    const pid_t pid = fork();
-    STOKER_CHECK(pid >= 0);
-    if (pid == 0) Write(accept(listener, nullptr, nullptr));
-    child_ = std::make_unique<Child>(pid);
+    server_ = fork();
+    STOKER_CHECK(server_ >= 0);
+    if (server_ == 0) Write(accept(listener, nullptr, nullptr));
     close(listener);
     socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     STOKER_CHECK(connect(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0);
   }
-  ~RawTcp() { close(socket_); }
+  ~RawTcp() {
+    close(socket_);
+    kill(server_, SIGKILL);
+    waitpid(server_, nullptr, 0);
+  }
 
-  pid_t server() const { return child_->pid(); }
+  double ServerCpuSeconds() const { return CpuSecondsOf(server_); }
 
   // Receives one batch into `slab`.
   uint64_t Receive(std::vector<uint8_t>& slab) {
@@ -141,41 +130,8 @@ class RawTcp {
     _exit(0);
   }
 
-  std::unique_ptr<Child> child_;
+  pid_t server_ = -1;
   int socket_ = -1;
-};
-
-// A stokerd from this program's folder, on a free port.
-class Stokerd {
- public:
-  explicit Stokerd(std::vector<std::string> flags) {
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "stokerd";
-    flags.insert(flags.begin(), {program, "serve", "--listen", "127.0.0.1:0", "--log-level", "warning"});
-    std::vector<char*> argv;
-    for (std::string& flag : flags) argv.push_back(flag.data());
-    argv.push_back(nullptr);
-    int out[2];
-    STOKER_CHECK(pipe(out) == 0);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
-    pid_t pid = 0;
-    STOKER_CHECK(posix_spawn(&pid, program.c_str(), &files, nullptr, argv.data(), environ) == 0);
-    child_ = std::make_unique<Child>(pid);
-    close(out[1]);
-    FILE* lines = fdopen(out[0], "r");
-    char line[256] = "";
-    if (fgets(line, sizeof line, lines) != nullptr && std::sscanf(line, "listening on %127s", address_) == 1) return;
-    std::fprintf(stderr, "bench-wire: stokerd did not start\n");
-    std::exit(1);
-  }
-
-  std::string address() const { return address_; }
-  pid_t pid() const { return child_->pid(); }
-
- private:
-  std::unique_ptr<Child> child_;
-  char address_[128] = "";
 };
 
 // A certificate for this host, and its key, made for this run.
@@ -198,79 +154,102 @@ class Certificate {
   char folder_[32] = "/tmp/bench-wire-XXXXXX";
 };
 
-std::unique_ptr<Loader> MakeLoader(const std::string& address, const std::string& tls_ca_file = "") {
+std::unique_ptr<Loader> LoaderOf(const Fleet& fleet, const std::string& tls_ca_file = "") {
   LoaderOptions options;
-  options.servers = {address};
+  options.servers = fleet.addresses();
   options.tls_ca_file = tls_ca_file;
   options.pipeline = v1::Pipeline();  // The bytes as they are: no work but the wire.
-  options.batch_size = 256;
-  auto loader = Loader::Create(options);
-  if (loader.ok()) return *std::move(loader);
-  std::fprintf(stderr, "bench-wire: %s\n", loader.status().ToString().c_str());
-  std::exit(1);
+  options.batch_size = kBatch;
+  return MakeLoader(std::move(options));
 }
 
-uint64_t NextBatch(Loader& loader) {
-  auto batch = loader.Next();
-  if (batch.ok() && batch->has_value()) return (*batch)->tensors()[0].bytes;
-  if (batch.ok()) return NextBatch(loader);  // The next epoch.
-  std::fprintf(stderr, "bench-wire: %s\n", batch.status().ToString().c_str());
-  std::exit(1);
-}
-
-Cost Median(std::vector<Cost> costs) {
+Cost MedianOf(const std::vector<Cost>& costs) {
   const auto median = [&](auto member) {
-    std::sort(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) { return a.*member < b.*member; });
-    return costs[costs.size() / 2].*member;
+    std::vector<double> values;
+    for (const Cost& cost : costs) values.push_back(cost.*member);
+    return Median(std::move(values));
   };
-  return {median(&Cost::gigabytes_per_second), median(&Cost::core_seconds_per_gigabyte), median(&Cost::server)};
+  return {median(&Cost::gigabytes_per_second), median(&Cost::client), median(&Cost::server)};
+}
+
+void Print(const std::vector<WireWay>& ways, const std::vector<std::vector<Cost>>& costs, const std::string& json) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  const Cost tcp = MedianOf(costs[kTcp]);
+  std::printf("%-16s %8s %10s %24s %24s\n", "", "GB/s", "raw TCP is", "client core-s per GB", "server core-s per GB");
+  for (size_t i = 0; i < ways.size(); ++i) {
+    if (costs[i].empty()) {
+      std::printf("%-16s skipped: %s\n", ways[i].name.c_str(), ways[i].skipped.c_str());
+      continue;
+    }
+    const Cost cost = MedianOf(costs[i]);
+    const double ratio = tcp.gigabytes_per_second / cost.gigabytes_per_second;
+    // The sign × has two bytes.
+    std::printf("%-16s %8.2f %10.2f× %23.3f %24.3f  %s\n", ways[i].name.c_str(), cost.gigabytes_per_second, ratio,
+                cost.client, cost.server, ways[i].version.c_str());
+    rows.push_back({{"name", ways[i].name},
+                    {"gigabytes_per_second", cost.gigabytes_per_second},
+                    {"client_core_seconds_per_gigabyte", cost.client},
+                    {"server_core_seconds_per_gigabyte", cost.server},
+                    {"version", ways[i].version}});
+  }
+  if (json.empty()) return;
+  if (!(std::ofstream(json) << nlohmann::ordered_json{{"bench", "wire"}, {"rows", rows}}.dump(2) << "\n"))
+    Die("cannot write " + json);
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Times the wire: stokerd to a loader's slab, beside memcpy and raw TCP", "bench-wire");
+  CLI::App app("Times the wire: stokerd to a loader's slab, beside memcpy and raw TCP with calls of 1 MiB",
+               "bench-wire");
   double seconds = 2;
   int rounds = 5;
+  bool peers = false;
   std::string json;
   app.add_option("--seconds", seconds, "Of each measurement")->capture_default_str();
-  app.add_option("--rounds", rounds, "Turns that the ways take")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--rounds", rounds, "Turns that the ways take; medians are printed")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_flag(
+      "--peers", peers,
+      "Also the tf.data service, from a Python environment that `./dev bench wire --peers` makes once (minutes, "
+      "8 GB)");
   app.add_option("--json", json, "Write the figures as one JSON object")->type_name("FILE");
   CLI11_PARSE(app, argc, argv);
 
+  signal(SIGPIPE, SIG_IGN);
   RawTcp tcp;  // Forks: before the loader's threads.
   TuneAllocator();
   const Certificate certificate;
-  const Stokerd server({"--synthetic", kSampleShape, "--workers", "1"});
-  const Stokerd tls_server({"--synthetic", kSampleShape, "--workers", "1", "--tls-cert", certificate.certificate(),
-                            "--tls-key", certificate.key()});
-  const auto loader = MakeLoader(server.address());
-  const auto tls_loader = MakeLoader(tls_server.address(), certificate.certificate());
+  const Fleet server(1, {"--synthetic", kSampleShape, "--workers", "1", "--log-level", "warning"});
+  const Fleet tls_server(1, {"--synthetic", kSampleShape, "--workers", "1", "--log-level", "warning", "--tls-cert",
+                             certificate.certificate(), "--tls-key", certificate.key()});
+  const auto loader = LoaderOf(server);
+  const auto tls_loader = LoaderOf(tls_server, certificate.certificate());
   std::vector<uint8_t> source(kBatchBytes, 1), slab(kBatchBytes, 2);
+  const auto next_batch = [](Loader& from) { return NextBatch(from).tensors()[0].bytes; };
 
-  const Way ways[] = {
-      {"memcpy", [&] { return std::memcpy(slab.data(), source.data(), kBatchBytes), kBatchBytes; }},
-      {"raw TCP", [&] { return tcp.Receive(slab); }, tcp.server()},
-      {"stoker", [&] { return NextBatch(*loader); }, server.pid()},
-      {"stoker, TLS", [&] { return NextBatch(*tls_loader); }, tls_server.pid()},
-  };
-  std::vector<std::vector<Cost>> costs(std::size(ways));
-  for (int round = 0; round < rounds; ++round)
-    for (size_t i = 0; i < std::size(ways); ++i) costs[i].push_back(Measure(seconds, ways[i]));
+  std::vector<WireWay> ways;
+  ways.push_back(OwnWay("memcpy", [&] { return std::memcpy(slab.data(), source.data(), kBatchBytes), kBatchBytes; }));
+  ways.push_back(OwnWay(
+      "raw TCP", [&] { return tcp.Receive(slab); }, [&] { return tcp.ServerCpuSeconds(); }));
+  ways.push_back(OwnWay(
+      "stoker", [&] { return next_batch(*loader); }, [&] { return server.CpuSeconds(); }));
+  ways.push_back(OwnWay(
+      "stoker, TLS", [&] { return next_batch(*tls_loader); }, [&] { return tls_server.CpuSeconds(); }));
+  if (peers) ways.push_back(TfService());
 
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  const Cost tcp_cost = Median(costs[1]);
-  std::printf("%-12s %8s %24s %14s %24s\n", "", "GB/s", "client core-s per GB", "of raw TCP's", "server core-s per GB");
-  for (size_t i = 0; i < std::size(ways); ++i) {
-    const Cost cost = Median(costs[i]);
-    const double ratio = cost.core_seconds_per_gigabyte / tcp_cost.core_seconds_per_gigabyte;
-    std::printf("%-12s %8.2f %24.3f %13.2f× %24.3f\n", ways[i].name.c_str(), cost.gigabytes_per_second,
-                cost.core_seconds_per_gigabyte, ratio, cost.server);
-    rows.push_back({{"name", ways[i].name},
-                    {"gigabytes_per_second", cost.gigabytes_per_second},
-                    {"client_core_seconds_per_gigabyte", cost.core_seconds_per_gigabyte},
-                    {"server_core_seconds_per_gigabyte", cost.server},
-                    {"of_raw_tcp", ratio}});
+  std::vector<std::vector<Cost>> costs(ways.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < ways.size(); ++i) {
+      if (!ways[i].skipped.empty()) continue;
+      const auto cost = ways[i].measure(seconds);
+      if (cost.ok()) {
+        costs[i].push_back(*cost);
+      } else {
+        ways[i].skipped = std::string(cost.status().message());
+      }
+    }
   }
-  if (!json.empty()) std::ofstream(json) << nlohmann::ordered_json{{"rows", rows}}.dump(2) << "\n";
+  Print(ways, costs, json);
   return 0;
 }
 

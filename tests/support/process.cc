@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,16 @@ uint64_t Process::PeakMemory() const {
   for (std::string line; std::getline(lines, line);)
     if (line.rfind("VmHWM:", 0) == 0) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
   return 0;
+}
+
+double CpuSecondsOf(pid_t pid) {
+  const std::string stat = ReadText(absl::StrCat("/proc/", pid, "/stat"));
+  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));  // Its name may hold spaces.
+  std::string field;
+  for (int i = 0; i < 11; ++i) fields >> field;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 std::string ProgramPath(const std::string& name) {

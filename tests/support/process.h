@@ -11,6 +11,9 @@
 
 namespace stoker {
 
+// The time on cores so far of the process `pid`, in seconds.
+double CpuSecondsOf(pid_t pid);
+
 // A program of ours as a child process. Killed when this is destroyed. One thread at a time.
 class Process {
  public:
@@ -36,6 +39,9 @@ class Process {
 
   // Peak resident memory so far, in bytes.
   uint64_t PeakMemory() const;
+
+  // Its time on cores so far.
+  double CpuSeconds() const { return CpuSecondsOf(pid_); }
 
  private:
   std::string folder_;

@@ -1,11 +1,11 @@
-"""dali_peer.py aliased|antialiased: DALI on the CPU, one thread; it decodes the region of the crop alone."""
+"""dali_peer.py aliased|antialiased [THREADS]: DALI on the CPU; it decodes the region of the crop alone."""
 
 from peer import AREA, RATIO, SIZE, serve
 
 BATCH, QUEUED = 64, 2
 
 
-def load(files, mode):
+def load(files, mode, threads="1"):
     import numpy
     import nvidia.dali
     from nvidia.dali import fn, types
@@ -16,7 +16,7 @@ def load(files, mode):
     def batch(info):
         return encoded[info.idx_in_epoch % len(encoded)]
 
-    @nvidia.dali.pipeline_def(batch_size=BATCH, num_threads=1, device_id=None, seed=1, prefetch_queue_depth=QUEUED)
+    @nvidia.dali.pipeline_def(batch_size=BATCH, num_threads=int(threads), device_id=None, seed=1, prefetch_queue_depth=QUEUED)
     def pipeline():
         data = fn.external_source(source=batch, batch=False, dtype=types.UINT8)
         image = fn.decoders.image_random_crop(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make_environment.sh CACHE: the virtual environment CACHE/peers with the libraries that bench-engine is compared to,
+# make_environment.sh CACHE: the virtual environment CACHE/peers with the libraries that benchmarks compare with,
 # those of packages.txt beside this script.
 #
 # Several GB, a few minutes; nothing where it is there already. A package that cannot be installed is named and left

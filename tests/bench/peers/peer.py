@@ -1,8 +1,8 @@
-"""What the peers of bench-engine share: its random crop, and the lines that they exchange with it.
+"""What the peers of our benchmarks share: a random crop, and the lines that they exchange with a benchmark.
 
 It writes the paths of the files, one a line, and an empty line; the peer answers `ready VERSIONS` or `skipped REASON`.
-Then it writes how many seconds to run and which clock to count by, `wall` or `cpu`, and the peer answers how many
-images it made each second; again and again.
+Then it writes how many seconds to run, and the peer answers with four numbers: the images that it made, and in seconds
+the time on the wall, its own time on cores, and that of the processes that it started; again and again.
 """
 
 import math
@@ -25,38 +25,52 @@ def crop_box(height, width):
     return 0, 0, height, width
 
 
-def images_per_second(step, images, files, queued, seconds, clock):
-    """Runs `step`, which makes `images`, for `seconds` and on to the end of a pass over the files.
+def children_cpu():
+    """Seconds on cores of this process's living children."""
+    ticks = 0
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children") as children:
+            for child in children.read().split():
+                with open(f"/proc/{child}/stat") as stat:
+                    ticks += sum(map(int, stat.read().rpartition(")")[2].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def run(step, images, files, queued, seconds):
+    """Runs `step`, which makes `images`, for `seconds` and on to the end of a pass over the files: how many it made, and
+    the three times.
 
     First come as many untimed steps as empty the queue of a library that went on working between two turns."""
     for _ in range(queued + 2):
         step()
-    count = {"wall": time.perf_counter, "cpu": time.process_time}[clock]
-    made, start, counted = 0, time.perf_counter(), count()
+    made, start, cpu, children = 0, time.perf_counter(), time.process_time(), children_cpu()
     while True:
         passes = made // files
         step()
         made += images
-        if time.perf_counter() - start >= seconds and made // files > passes:
-            return made / (count() - counted)
+        wall = time.perf_counter() - start
+        if wall >= seconds and made // files > passes:
+            return made, wall, time.process_time() - cpu, children_cpu() - children
 
 
-def serve(load, images=1, queued=0):
-    """Speaks with bench-engine until it has enough. `load(files, mode)` takes the files' bytes; it returns the step
-    and the versions of what it is made with."""
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def serve(load, images=1, queued=0, content=True):
+    """Speaks with a benchmark until it has enough. `load(files, *arguments)` takes the files' bytes, or their paths
+    without `content`; it returns the step and the versions of what it is made with."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # What libraries print is no answer.
-    files = []
-    for line in iter(sys.stdin.readline, "\n"):
-        with open(line.rstrip("\n"), "rb") as file:
-            files.append(file.read())
+    files = [line.rstrip("\n") for line in iter(sys.stdin.readline, "\n")]
+    count = max(1, len(files))
     try:
-        step, versions = load(files, sys.argv[1])
-        images_per_second(step, images, min(100, len(files)), queued, 0, "wall")  # Warm.
+        step, versions = load([read(path) for path in files] if content else files, *sys.argv[1:])
+        run(step, images, min(100, count), queued, 0)  # Warm.
     except Exception as reason:
         print("skipped", " ".join(str(reason).split())[:200] or type(reason).__name__, file=answers)
         return
     print("ready", versions, file=answers)
     for line in iter(sys.stdin.readline, ""):
-        seconds, clock = line.split()
-        print(images_per_second(step, images, len(files), queued, float(seconds), clock), file=answers)
+        print(*run(step, images, count, queued, float(line)), file=answers)

@@ -1,4 +1,4 @@
-#include "tests/bench/engine_table.h"
+#include "tests/bench/table.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "tests/bench/engine_costs.h"
 
 namespace stoker {
 namespace {
@@ -60,19 +59,42 @@ std::vector<Row> TimeInTurns(const std::vector<Way>& ways, Turn turn, int rounds
   return rows;
 }
 
-void Print(const std::vector<Row>& rows) {
-  absl::PrintF("%-38s %9s %9s %7s %9s   %9s %9s\n", "", "images/s", "us/image", "spread", "of floor", "exact is",
-               "k2 is");
+void Print(const std::vector<Row>& rows, const std::string& floor, const std::vector<Comparison>& comparisons) {
+  absl::PrintF("%-38s %9s %9s %7s %12s  ", "", "images/s", "us/image", "spread", "of " + floor);
+  for (const Comparison& comparison : comparisons) absl::PrintF(" %9s", comparison.header);
+  absl::PrintF("\n");
   for (const Row& row : rows) {
     if (!row.skipped.empty()) {
       absl::PrintF("%-38s skipped: %s\n", row.name, row.skipped);
       continue;
     }
+    absl::PrintF("%-38s %9.1f %9.1f %6.1f%% %12.3f  ", row.name, row.images_per_second, 1e6 / row.images_per_second,
+                 100 * row.spread, row.of_floor);
     // The sign × has two bytes.
-    absl::PrintF("%-38s %9.1f %9.1f %6.1f%% %9.3f   %10s %10s  %s\n", row.name, row.images_per_second,
-                 1e6 / row.images_per_second, 100 * row.spread, row.of_floor, RatioOf("stoker exact", rows, row),
-                 RatioOf("stoker k2", rows, row), row.version);
+    for (const Comparison& comparison : comparisons) absl::PrintF(" %10s", RatioOf(comparison.name, rows, row));
+    absl::PrintF("  %s\n", row.version);
   }
+}
+
+void AddJson(const std::vector<Row>& rows, const std::string& suffix, nlohmann::ordered_json& json) {
+  for (const Row& row : rows) {
+    const std::string name = row.name + suffix;
+    if (!row.skipped.empty()) {
+      json["skipped"].push_back({{"name", name}, {"reason", row.skipped}});
+      continue;
+    }
+    json["rows"].push_back({{"name", name},
+                            {"images_per_second", row.images_per_second},
+                            {"of_floor", row.of_floor},
+                            {"spread", row.spread},
+                            {"version", row.version}});
+  }
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 }  // namespace stoker

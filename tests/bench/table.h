@@ -1,10 +1,11 @@
-#ifndef STOKER_TESTS_BENCH_ENGINE_TABLE_H_
-#define STOKER_TESTS_BENCH_ENGINE_TABLE_H_
+#ifndef STOKER_TESTS_BENCH_TABLE_H_
+#define STOKER_TESTS_BENCH_TABLE_H_
 
 #include <string>
 #include <vector>
 
-#include "tests/bench/engine_ways.h"
+#include "nlohmann/json.hpp"
+#include "tests/bench/way.h"
 
 namespace stoker {
 
@@ -24,9 +25,19 @@ std::vector<Row> TimeInTurns(const std::vector<Way>& ways, Turn turn, int rounds
 // Shows `line` on stderr, if that is a terminal, in place of the last one.
 void Progress(const std::string& line);
 
-// Prints the rows, and how many times as fast as each of them `stoker exact` and `stoker k2` are.
-void Print(const std::vector<Row>& rows);
+// A column that says how many times as fast as each row the row called `name` is.
+struct Comparison {
+  std::string header, name;
+};
+
+// Prints the rows; `floor` is what to call the first.
+void Print(const std::vector<Row>& rows, const std::string& floor, const std::vector<Comparison>& comparisons);
+
+// {"rows": …, "skipped": …}, added to what `json` holds, each name with `suffix` behind it.
+void AddJson(const std::vector<Row>& rows, const std::string& suffix, nlohmann::ordered_json& json);
+
+double Median(std::vector<double> values);
 
 }  // namespace stoker
 
-#endif  // STOKER_TESTS_BENCH_ENGINE_TABLE_H_
+#endif  // STOKER_TESTS_BENCH_TABLE_H_
