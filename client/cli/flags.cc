@@ -43,6 +43,9 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       .add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
       ->check(Silent(CLI::Range(0.001, 86400.0)))
       ->type_name("SECONDS");
+  command.add_option("--connections", flags.connections, "TCP connections to each server [1]")
+      ->check(Silent(CLI::Range(1, 16)))
+      ->type_name("N");
   auto* ca = command
                  .add_option("--tls-ca", flags.tls_ca,
                              "Connect by TLS; authorities that signed the servers' certificates, PEM")
@@ -82,6 +85,7 @@ absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags) {
   Client::Options options{.connect_timeout = absl::Seconds(flags.connect_seconds)};
   for (absl::string_view server : absl::StrSplit(flags.servers, ',', absl::SkipWhitespace()))
     options.servers.emplace_back(absl::StripAsciiWhitespace(server));
+  options.connections = flags.connections;
   options.tls_ca_file = flags.tls_ca;
   options.tls_server_name = flags.tls_name;
   return Client::Create(std::move(options));

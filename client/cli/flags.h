@@ -19,6 +19,7 @@ namespace stoker {
 struct ServerFlags {
   std::string servers;  // separated by commas
   double connect_seconds = 30;
+  int connections = 1;
   std::string tls_ca, tls_name;
 };
 

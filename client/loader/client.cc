@@ -23,6 +23,7 @@ namespace stoker {
 namespace {
 
 // How long servers that are slower than the first to answer are waited for.
+constexpr int kMostConnections = 16;
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
 template <typename Response>
@@ -109,6 +110,9 @@ std::string Difference(const v1::Identity& a, const v1::Identity& b) {
 absl::StatusOr<std::shared_ptr<Client>> Client::Create(Options options) {
   if (options.servers.empty()) return absl::InvalidArgumentError("servers: none is given; write host:port");
   for (const std::string& server : options.servers) STOKER_RETURN_IF_ERROR(ParseServerName(server).status());
+  if (options.connections < 1 || options.connections > kMostConnections)
+    return absl::InvalidArgumentError(
+        absl::StrCat("connections: ", options.connections, " to each server; 1 to ", kMostConnections, " can be"));
   if (options.tls_ca_file.empty())
     return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>()));
   std::ifstream file(options.tls_ca_file);

@@ -23,13 +23,17 @@ class Client {
     std::vector<std::string> servers;
     absl::Duration connect_timeout = absl::Seconds(30);
 
+    // TCP connections to each server, 1 to 16: more where one is the limit, as over a long way, where one congestion
+    // window is.
+    int connections = 1;
+
     // Connect by TLS, to servers whose certificates these authorities signed: a file in PEM. Empty: no TLS.
     std::string tls_ca_file;
     // The name in the certificates. Empty: that of the first dns:/// server, else the host that each is reached by.
     std::string tls_server_name;
   };
 
-  // InvalidArgument where an address cannot be one, or tls_ca_file cannot be read.
+  // InvalidArgument where an address cannot be one, there are too many connections, or tls_ca_file cannot be read.
   static absl::StatusOr<std::shared_ptr<Client>> Create(Options options);
 
   ~Client();

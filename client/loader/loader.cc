@@ -159,8 +159,9 @@ absl::StatusOr<std::unique_ptr<Loader>> Loader::Create(LoaderOptions options) {
   Impl::Parts parts;
   parts.client = options.client;
   if (parts.client == nullptr) {
-    STOKER_ASSIGN_OR_RETURN(parts.client,
-                            Client::Create({.servers = options.servers, .tls_ca_file = options.tls_ca_file}));
+    STOKER_ASSIGN_OR_RETURN(parts.client, Client::Create({.servers = options.servers,
+                                                          .connections = options.connections,
+                                                          .tls_ca_file = options.tls_ca_file}));
   }
   if (options.batch_size < 1) return absl::InvalidArgumentError("batch_size: must be at least 1");
   if (options.span_deadline <= absl::ZeroDuration())

@@ -20,9 +20,10 @@
 namespace stoker {
 
 struct LoaderOptions {
-  // Where the servers are: a shared client, or addresses and authorities as Client::Options takes them.
+  // Where the servers are: a shared client, or what Client::Options says of these.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
+  int connections = 1;
   std::string tls_ca_file;
 
   // May be empty where the servers have just one.

@@ -45,11 +45,11 @@ absl::Status ToStatus(const v1::Error& error) {
 
 }  // namespace
 
-// One server. All but the address is guarded by the source's mutex.
+// One connection to a server. All but the address is guarded by the source's mutex.
 class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_from_this<Link> {
  public:
-  Link(std::shared_ptr<SpanSource> source, int id, std::string address)
-      : id(id), address(std::move(address)), source_(std::move(source)) {}
+  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection)
+      : id(id), address(std::move(address)), connection(connection), source_(std::move(source)) {}
 
   absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(*this, opened); }
   void OnSpan(const SpanMessage& span) override { source_->OnSpan(*this, span); }
@@ -58,6 +58,7 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
 
   const int id;
   const std::string address;
+  const int connection;  // To this address, from 0.
 
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   bool opened = false;
@@ -133,11 +134,14 @@ void SpanSource::UpdateMembers() {
     if (!link->member && link->stream == nullptr) gone.push_back(link);
   }
   for (const auto& link : gone) links_.erase(link->id);
+  std::set<std::pair<std::string, int>> known;
+  for (const auto& [id, link] : links_) known.emplace(link->address, link->connection);
   for (const std::string& address : addresses) {
-    if (std::any_of(links_.begin(), links_.end(), [&](const auto& link) { return link.second->address == address; }))
-      continue;
-    const int id = next_link_++;
-    links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address));
+    for (int connection = 0; connection < client_->options().connections; ++connection) {
+      if (known.contains({address, connection})) continue;
+      const int id = next_link_++;
+      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection));
+    }
   }
 }
 
@@ -184,7 +188,7 @@ void SpanSource::Connect(Link& link) {
   link.begun = absl::Now();
   ++streams_;
   // What the stream tells waits for the lock, hence for `stream` to be set.
-  link.stream = client_->transport()->Open(link.address, open_, link.shared_from_this());
+  link.stream = client_->transport()->Open(link.address, link.connection, open_, link.shared_from_this());
 }
 
 // ---- what streams tell, on the transport's thread ----
@@ -204,7 +208,10 @@ absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
     link.garbled = 0;
     link.hung = false;
     link.opened_at = absl::Now();
-    const int parallelism = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
+    // Connections share the server's workers.
+    const int connections = client_->options().connections;
+    const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
+    const int parallelism = std::max(1, (workers + connections - 1 - link.connection) / connections);
     scheduler_.AddServer(link.id,
                          {.parallelism = parallelism, .caches = opened.span_cache(), .name = HashOf(link.address)});
   }
@@ -405,9 +412,15 @@ void SpanSource::AddTo(LoaderStats& stats) const {
   stats.cached_spans = cached_;
   stats.received = received_;
   stats.server = server_times_;
-  for (const auto& [id, link] : links_)
-    stats.servers.push_back(
-        {.address = link->address, .connected = link->opened, .spans = link->spans, .problem = link->problem});
+  std::map<std::string, LoaderStats::Server> servers;
+  for (const auto& [id, link] : links_) {
+    LoaderStats::Server& server = servers[link->address];
+    server.address = link->address;
+    server.connected |= link->opened;
+    server.spans += link->spans;
+    if (server.problem.empty()) server.problem = link->problem;
+  }
+  for (auto& [address, server] : servers) stats.servers.push_back(std::move(server));
 }
 
 std::string SpanSource::Problems() const {

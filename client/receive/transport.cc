@@ -21,6 +21,8 @@ constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderByt
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessage);
+  // A connection of its own for each channel, instead of one a process, which servers allow few streams on.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -52,9 +54,9 @@ Transport::~Transport() {
   thread_.join();
 }
 
-std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address) {
+std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address, int connection) {
   absl::MutexLock lock(&mutex_);
-  auto& channel = channels_[address];
+  auto& channel = channels_[{address, connection}];
   if (channel != nullptr) return channel;
   grpc::ChannelArguments arguments = Arguments();
   if (!name_.empty()) arguments.SetSslTargetNameOverride(name_);
@@ -82,9 +84,10 @@ absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& addr
   return response;
 }
 
-std::shared_ptr<SpanStream> Transport::Open(const std::string& address, const v1::Open& open,
+std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int connection, const v1::Open& open,
                                             std::shared_ptr<SpanStream::Handler> handler) {
-  auto stream = std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address)), &queue_, std::move(handler));
+  auto stream =
+      std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address, connection)), &queue_, std::move(handler));
   stream->Start(open);
   return stream;
 }

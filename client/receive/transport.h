@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -17,9 +18,8 @@
 
 namespace stoker {
 
-// Connections to servers, one for each address, shared by all streams of a process, and the thread on which what
-// they receive arrives. Thread-safe. Ends after its streams: it must outlive their
-// OnClosed.
+// Connections to servers, shared by the streams of a client, and the thread on which what they receive arrives.
+// Thread-safe. Ends after its streams: it must outlive their OnClosed.
 class Transport {
  public:
   // One unary call, which another thread may end. Used once.
@@ -44,17 +44,17 @@ class Transport {
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
                                                 absl::Duration timeout, Call& call);
 
-  // Begins a stream. What comes of it is told to `handler` on this transport's thread, perhaps before this returns.
-  // Never blocks.
-  std::shared_ptr<SpanStream> Open(const std::string& address, const v1::Open& open,
+  // Begins a stream over one of the connections to a server, which are numbered from 0. What comes of it is told to
+  // `handler` on this transport's thread, perhaps before this returns. Never blocks.
+  std::shared_ptr<SpanStream> Open(const std::string& address, int connection, const v1::Open& open,
                                    std::shared_ptr<SpanStream::Handler> handler);
 
  private:
-  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
+  std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, int connection = 0);
 
   const std::string roots_, name_;
   absl::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, int>, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
 
   grpc::CompletionQueue queue_;
   std::thread thread_;  // Last: joins before the rest goes.

@@ -185,14 +185,15 @@ std::vector<Scheduler::Assignment> Scheduler::Assign(absl::Time now) {
   return assignments;
 }
 
-// The server that keeps the span for others, by rendezvous hashing over those that are open.
+// The server that keeps the span for others, by rendezvous hashing over those that are open; of those with one name,
+// the one that would make it first.
 std::optional<Scheduler::ServerId> Scheduler::OwnerOf(const Needed& needed) const {
   const uint64_t span = MixAll({needed.span.epoch, needed.span.start, needed.span.count});
   std::optional<ServerId> owner;
-  uint64_t most = 0;
+  std::tuple<uint64_t, absl::Duration> most;
   for (const auto& [id, server] : servers_) {
     if (!server.open || !server.info.caches || !May(id, needed)) continue;
-    const uint64_t weight = MixAll({span, server.info.name});
+    const std::tuple weight(MixAll({span, server.info.name}), -std::get<0>(server.place));
     if (owner.has_value() && weight <= most) continue;
     owner = id;
     most = weight;

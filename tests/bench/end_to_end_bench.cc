@@ -115,7 +115,8 @@ int Run(const Options& options) {
 int Main(int argc, char** argv) {
   CLI::App app(
       "Times images from files to a training loop, server and client on this machine: Stoker beside its engine alone,\n"
-      "and with --peers the tf.data service, PyTorch's DataLoader and DALI. Stoker and the service read files anew each\n"
+      "and with --peers the tf.data service, PyTorch's DataLoader and DALI. Stoker and the service read files anew "
+      "each\n"
       "epoch, as a DataLoader does; DALI and the engine have them in memory",
       "bench-end-to-end");
   Options options;

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/time/clock.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "nlohmann/json.hpp"
@@ -197,6 +198,34 @@ void Print(const std::vector<WireWay>& ways, const std::vector<std::vector<Cost>
     Die("cannot write " + json);
 }
 
+// Medians of the time to an epoch's first batch of one sample, which nobody could ask for ahead: of epochs that follow
+// each other at once, and of epochs after a rest. gRPC's threads must not have gone to sleep.
+void TimeAfterRest(const Fleet& fleet) {
+  constexpr int kBusy = 50, kRested = 5;
+  constexpr absl::Duration kRest = absl::Seconds(3);
+  LoaderOptions options;
+  options.servers = fleet.addresses();
+  options.pipeline = v1::Pipeline();
+  options.batch_size = 1;
+  options.prefetch = 1;
+  const auto loader = MakeLoader(std::move(options));
+  uint64_t epoch = 0;
+  const auto first_batch_ms = [&] {
+    loader->SetEpoch(epoch += 2);
+    const auto start = Clock::now();
+    NextBatch(*loader);
+    return 1e3 * SecondsSince(start);
+  };
+  std::vector<double> busy, rested;
+  for (int i = 0; i < kBusy; ++i) busy.push_back(first_batch_ms());
+  for (int i = 0; i < kRested; ++i) {
+    absl::SleepFor(kRest);
+    rested.push_back(first_batch_ms());
+  }
+  std::printf("\nA single sample takes %.2f ms; after a rest of %g s, %.2f ms.\n", Median(busy),
+              absl::ToDoubleSeconds(kRest), Median(rested));
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Times the wire: stokerd to a loader's slab, beside memcpy and raw TCP with calls of 1 MiB",
                "bench-wire");
@@ -250,6 +279,7 @@ int Main(int argc, char** argv) {
     }
   }
   Print(ways, costs, json);
+  TimeAfterRest(server);
   return 0;
 }
 

@@ -78,6 +78,17 @@ TEST(EpochTest, ASeedHasOneDigestForUpToEightServers) {
   }
 }
 
+TEST(EpochTest, SeveralConnectionsToAServerChangeNothingButTheirNumber) {
+  Cluster cluster(2, SyntheticConfig(100));
+  LoaderOptions options = Job(cluster);
+  const std::string digest = RunEpoch(options).digest;
+  options.connections = 3;
+  auto loader = Loader::Create(options);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  EXPECT_EQ(RunEpoch(**loader).digest, digest);
+  EXPECT_EQ((*loader)->stats().servers.size(), 2);
+}
+
 TEST(EpochTest, BatchSizeAndDeviceOpsDoNotChangeTheDigest) {
   Cluster cluster(2, SyntheticConfig(kSamples));
   const std::string digest = RunEpoch(Job(cluster)).digest;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +49,34 @@ TEST(LoaderTest, RefusesServersThatCannotBe) {
   for (const char* server :
        {"host", "host:1", "[::1]:7", "dns:///pods:7077", "unix:/run/stoker.sock", "file:/etc/stoker/servers"})
     EXPECT_TRUE(Client::Create({.servers = {server}}).ok()) << server;
+}
+
+TEST(LoaderTest, RefusesTooManyConnections) {
+  for (int connections : {0, 17})
+    EXPECT_THAT(Client::Create({.servers = {"a"}, .connections = connections}).status().message(),
+                HasSubstr("connections: "));
+}
+
+// More than the streams that a server allows on one connection: each has its own.
+TEST(LoaderTest, AProcessMayHaveManyRanks) {
+  constexpr int kRanks = 20;
+  v1::ServerConfig config = SyntheticConfig(200);
+  config.set_memory_limit("2GiB");  // For as many streams.
+  Cluster cluster(1, config);
+  std::vector<std::unique_ptr<Loader>> loaders;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    LoaderOptions job = Job(cluster);
+    job.batch_size = 5;
+    job.rank = rank;
+    job.world_size = kRanks;
+    auto loader = Loader::Create(job);
+    ASSERT_TRUE(loader.ok()) << loader.status();
+    loaders.push_back(*std::move(loader));
+  }
+  std::set<uint64_t> sample_ids;
+  for (const auto& loader : loaders)
+    for (uint64_t id : RunEpoch(*loader).sample_ids) sample_ids.insert(id);
+  EXPECT_EQ(sample_ids.size(), 200);
 }
 
 TEST(LoaderTest, NamesWhatIsWrongWithAJob) {

@@ -11,10 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
@@ -33,6 +36,36 @@ std::string NewFolder() {
   EXPECT_NE(mkdtemp(pattern.data()), nullptr);
   return pattern;
 }
+
+// Processes that run, to be killed when this one exits without having destroyed their owners.
+class Running {
+ public:
+  static Running& Get() {
+    static Running& running = *new Running;
+    return running;
+  }
+
+  void Add(pid_t pid) {
+    absl::MutexLock lock(&mutex_);
+    pids_.insert(pid);
+  }
+  void Remove(pid_t pid) {
+    absl::MutexLock lock(&mutex_);
+    pids_.erase(pid);
+  }
+
+ private:
+  Running() {
+    std::atexit([] {
+      Running& running = Get();
+      absl::MutexLock lock(&running.mutex_);
+      for (pid_t pid : running.pids_) kill(pid, SIGKILL);
+    });
+  }
+
+  absl::Mutex mutex_;
+  std::set<pid_t> pids_ ABSL_GUARDED_BY(mutex_);
+};
 
 int StatusOf(int wait_status) { return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status); }
 
@@ -61,6 +94,7 @@ Process::Process(std::vector<std::string> arguments, const std::map<std::string,
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   EXPECT_EQ(posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), envp.data()), 0) << "cannot start " << argv[0];
   posix_spawn_file_actions_destroy(&files);
+  Running::Get().Add(pid_);
 }
 
 Process::~Process() {
@@ -69,6 +103,7 @@ Process::~Process() {
     Signal(SIGKILL);
     Wait();
   }
+  Running::Get().Remove(pid_);
   std::filesystem::remove_all(folder_);
 }
 
