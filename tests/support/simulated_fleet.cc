@@ -38,12 +38,11 @@ class World {
   struct Server {
     SimulatedServer description;
     uint64_t connection = 0;  // Raised by each end: what was on its way then is void.
+    uint64_t life = 0;        // Raised by each kill: what was in work then is never done.
     bool connected = false;
     absl::Time connected_at;
     Backoff backoff;
     std::deque<Want> queue;
-    std::set<uint64_t> in_work;  // Keys of spans being made and not cancelled.
-    uint64_t next_key = 0;
     int busy = 0;
   };
   struct Event {
@@ -69,7 +68,7 @@ class World {
 
   // A server.
   void Work(int id);
-  void Finish(int id, uint64_t connection, uint64_t key, const Want& want);
+  void Finish(int id, uint64_t connection, uint64_t life, const SpanId& span, absl::Duration queued);
   void Kill(int id);
 
   // The client.
@@ -138,7 +137,6 @@ void World::Disconnect(int id) {
   server.connected = false;
   ++server.connection;
   server.queue.clear();
-  server.in_work.clear();
   After(server.backoff.Pause(served, Uniform()), [this, id] { Connect(id); });
   Assign();
 }
@@ -174,39 +172,38 @@ void World::Work(int id) {
     return;
   }
   while (server.busy < server.description.parallelism && !server.queue.empty()) {
-    Want want = server.queue.front();
+    const Want want = server.queue.front();
     server.queue.pop_front();
     ++server.busy;
-    const uint64_t key = server.next_key++;
-    const absl::Duration queued = now_ - want.since;
-    want.since = now_ - queued;
-    const absl::Time begun = now_;
-    After(ServiceTime(server.description), [this, id, connection = server.connection, key, want, begun] {
-      Finish(id, connection, key, {want.span, absl::UnixEpoch() + (begun - want.since)});
-    });
+    After(ServiceTime(server.description),
+          [this, id, connection = server.connection, life = server.life, span = want.span, queued = now_ - want.since] {
+            Finish(id, connection, life, span, queued);
+          });
   }
 }
 
-void World::Finish(int id, uint64_t connection, uint64_t key, const Want& want) {
+void World::Finish(int id, uint64_t connection, uint64_t life, const SpanId& span, absl::Duration queued) {
   Server& server = servers_[id];
+  if (server.life != life) return;
   if (const auto* outage = OutageAt(server, now_); outage != nullptr && outage->silent) {
-    After(absl::UnixEpoch() + outage->until - now_, [=, this] { Finish(id, connection, key, want); });
+    After(absl::UnixEpoch() + outage->until - now_, [=, this] { Finish(id, connection, life, span, queued); });
     return;
   }
   --server.busy;
   ++result_.made;
-  if (server.connection == connection && Uniform() >= simulation_.lost) {
-    const absl::Duration queued = want.since - absl::UnixEpoch();
+  if (server.connection == connection && Uniform() >= simulation_.lost)
     After(server.description.round_trip / 2,
-          [this, id, connection, span = want.span, queued] { Deliver(id, connection, span, queued); });
-  }
+          [this, id, connection, span, queued] { Deliver(id, connection, span, queued); });
   Work(id);
 }
 
 void World::Kill(int id) {
-  if (!servers_[id].connected) return;
-  servers_[id].connected_at = std::min(servers_[id].connected_at, now_);
-  After(servers_[id].description.round_trip / 2, [this, id, connection = servers_[id].connection] {
+  Server& server = servers_[id];
+  ++server.life;
+  server.busy = 0;
+  server.queue.clear();
+  if (!server.connected) return;
+  After(server.description.round_trip / 2, [this, id, connection = server.connection] {
     if (servers_[id].connection == connection) Disconnect(id);
   });
 }
