@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <list>
+#include <optional>
 #include <random>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/numbers.h"
@@ -60,6 +63,9 @@ struct TcpProxy::State {
     }
   };
 
+  explicit State(Counts& counts) : counts(counts) {}
+
+  Counts& counts;
   int listener = -1;
 
   absl::Mutex mutex;
@@ -72,14 +78,16 @@ struct TcpProxy::State {
   std::thread accepting;
 
   void Accept();
-  void Pump(const std::shared_ptr<Pair>& pair, bool answers);
+  void Pump(const std::shared_ptr<Pair>& pair, bool answers, uint32_t seed);
+  std::optional<Faults> AwaitPassage(bool answers);  // None: it is over.
+  void Corrupt(std::span<char> piece, double part, std::mt19937& random);
   void ShutAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     for (const auto& weak : pairs)
       if (const auto pair = weak.lock()) pair->Shut();
   }
 };
 
-TcpProxy::TcpProxy(std::string target) : state_(std::make_unique<State>()) {
+TcpProxy::TcpProxy(std::string target) : state_(std::make_unique<State>(counts_)) {
   SetTarget(target);
   state_->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = LoopbackOf(0);
@@ -137,29 +145,39 @@ void TcpProxy::State::Accept() {
     if (connect(pair->server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) continue;
     std::erase_if(pairs, [](const auto& known) { return known.expired(); });
     pairs.push_back(pair);
-    for (bool answers : {false, true}) pumps.emplace_back([this, pair, answers] { Pump(pair, answers); });
+    ++counts.connections;
+    for (bool answers : {false, true})
+      pumps.emplace_back(
+          [this, pair, answers, seed = static_cast<uint32_t>(pumps.size())] { Pump(pair, answers, seed); });
   }
 }
 
-void TcpProxy::State::Pump(const std::shared_ptr<Pair>& pair, bool answers) {
+std::optional<TcpProxy::Faults> TcpProxy::State::AwaitPassage(bool answers) {
+  absl::MutexLock lock(&mutex);
+  while ((answers ? faults.hold_answers : faults.hold_requests) && !stopping) changed.Wait(&mutex);
+  if (stopping) return std::nullopt;
+  return faults;
+}
+
+void TcpProxy::State::Corrupt(std::span<char> piece, double part, std::mt19937& random) {
+  std::geometric_distribution<size_t> gap(part);
+  for (size_t at = gap(random); at < piece.size(); at += 1 + gap(random)) {
+    piece[at] ^= 0x5a;
+    ++counts.corrupted;
+  }
+}
+
+void TcpProxy::State::Pump(const std::shared_ptr<Pair>& pair, bool answers, uint32_t seed) {
   const int from = answers ? pair->server : pair->client, to = answers ? pair->client : pair->server;
-  std::minstd_rand random;
+  std::mt19937 random(seed);
   std::vector<char> piece(1 << 16);
   while (true) {
     const ssize_t count = recv(from, piece.data(), piece.size(), 0);
     if (count <= 0) break;
-    absl::Duration delay;
-    {
-      absl::MutexLock lock(&mutex);
-      while ((answers ? faults.hold_answers : faults.hold_requests) && !stopping) changed.Wait(&mutex);
-      if (stopping) break;
-      delay = faults.delay;
-      if (answers && faults.corrupt > 0) {
-        random.seed(static_cast<uint32_t>(faults.seed + random()));
-        if (std::uniform_real_distribution<>()(random) < faults.corrupt) piece[random() % count] ^= 0x5a;
-      }
-    }
-    if (delay > absl::ZeroDuration()) absl::SleepFor(delay);
+    const std::optional<Faults> now = AwaitPassage(answers);
+    if (!now.has_value()) break;
+    if (answers && now->corrupt > 0) Corrupt(std::span(piece).first(count), now->corrupt, random);
+    absl::SleepFor(now->delay);
     if (!SendAll(to, piece.data(), count)) break;
   }
   pair->Shut();

@@ -1,10 +1,10 @@
 #ifndef STOKER_TESTS_SUPPORT_TCP_PROXY_H_
 #define STOKER_TESTS_SUPPORT_TCP_PROXY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/time/time.h"
 
@@ -18,8 +18,11 @@ class TcpProxy {
     bool hold_requests = false;  // Client to server: kept back until healed, as by a network that is cut off.
     bool hold_answers = false;   // Server to client, likewise.
     absl::Duration delay;        // Of every piece, both ways.
-    double corrupt = 0;          // Of the pieces from the server, so many have a byte changed.
-    uint64_t seed = 1;           // Of the pieces and bytes.
+    double corrupt = 0;          // Of the bytes from the server, so many are changed.
+  };
+  // What it did.
+  struct Counts {
+    std::atomic<uint64_t> connections = 0, corrupted = 0;
   };
 
   // Listens on a free port, for a server at `target`: "127.0.0.1:port".
@@ -29,6 +32,7 @@ class TcpProxy {
   ~TcpProxy();
 
   const std::string& address() const { return address_; }
+  const Counts& counts() const { return counts_; }
 
   // Where new connections go from now on.
   void SetTarget(const std::string& target);
@@ -42,6 +46,7 @@ class TcpProxy {
  private:
   struct State;
 
+  Counts counts_;
   const std::unique_ptr<State> state_;
   std::string address_;
 };

@@ -1,0 +1,98 @@
+// Connections that break, crawl, garble and fall silent: nothing of it reaches a job.
+
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+#include "tests/support/cluster.h"
+#include "tests/support/tcp_proxy.h"
+
+namespace stoker {
+namespace {
+
+constexpr uint64_t kSamples = 800;
+constexpr int kBatch = 16;
+
+LoaderOptions Job(std::vector<std::string> servers) {
+  LoaderOptions options;
+  options.servers = std::move(servers);
+  options.pipeline = v1::Pipeline();
+  options.batch_size = kBatch;
+  options.prefetch = 2;  // Little is here already when a fault begins.
+  options.span_samples = 2;
+  options.last_batch = LastBatch::kPartial;
+  options.span_deadline = absl::Milliseconds(100);
+  return options;
+}
+
+// One server behind a proxy: the epoch goes on through that or not at all.
+class ProxyTest : public testing::Test {
+ protected:
+  ProxyTest() : cluster_(1, SyntheticConfig(kSamples)), proxy_(cluster_.addresses()[0]) {
+    ReadFrom({proxy_.address()});
+  }
+
+  void ReadFrom(std::vector<std::string> servers) {
+    auto loader = Loader::Create(Job(std::move(servers)));
+    ASSERT_TRUE(loader.ok()) << loader.status();
+    loader_ = *std::move(loader);
+  }
+
+  void ExpectTheSameEpoch(const std::function<void(int)>& before_batch) {
+    const EpochResult expected = RunEpoch(Job(cluster_.addresses())), epoch = RunEpoch(*loader_, before_batch);
+    ASSERT_TRUE(expected.status.ok()) << expected.status;
+    ASSERT_TRUE(epoch.status.ok()) << epoch.status;
+    EXPECT_EQ(epoch.digest, expected.digest);
+    std::vector<uint64_t> each_once(kSamples);
+    std::iota(each_once.begin(), each_once.end(), 0);
+    EXPECT_EQ(epoch.positions, each_once);
+  }
+
+  // Cuts one way after five batches, until a span is asked for again.
+  void ExpectTheSameEpochThough(const TcpProxy::Faults& partition) {
+    std::jthread healer;
+    ExpectTheSameEpoch([&](int done) {
+      if (done != 5) return;
+      proxy_.Set(partition);
+      healer = std::jthread([this, retried = loader_->stats().retried_spans](const std::stop_token& stop) {
+        while (loader_->stats().retried_spans == retried && !stop.stop_requested())
+          absl::SleepFor(absl::Milliseconds(1));
+        proxy_.Heal();
+      });
+    });
+  }
+
+  Cluster cluster_;
+  TcpProxy proxy_;
+  std::unique_ptr<Loader> loader_;
+};
+
+TEST_F(ProxyTest, ConnectionsThatAreResetAreMadeAgain) {
+  ExpectTheSameEpoch([this](int done) {
+    if (done % 10 == 5) proxy_.Reset();
+  });
+  EXPECT_GT(proxy_.counts().connections, kSamples / kBatch / 10);
+}
+
+TEST_F(ProxyTest, PiecesThatAreDelayedCome) {
+  proxy_.Set({.delay = absl::Milliseconds(5)});
+  ExpectTheSameEpoch([](int) {});
+}
+
+TEST_F(ProxyTest, BytesThatAreChangedAreNotTaken) {
+  // A frame whose length was changed swallows the answers after it, for a minute or more: there is another way as well.
+  ReadFrom({proxy_.address(), cluster_.addresses()[0]});
+  proxy_.Set({.corrupt = 1e-4});
+  while (proxy_.counts().corrupted == 0 && !HasFailure()) {
+    loader_->SetEpoch(0);
+    ExpectTheSameEpoch([](int) {});
+  }
+}
+
+TEST_F(ProxyTest, RequestsThatAreHeldBackAreMadeAgain) { ExpectTheSameEpochThough({.hold_requests = true}); }
+TEST_F(ProxyTest, AnswersThatAreHeldBackCountOnceThoughTheyCome) { ExpectTheSameEpochThough({.hold_answers = true}); }
+
+}  // namespace
+}  // namespace stoker
