@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -36,10 +37,30 @@ struct Options {
 
 enum class Fault { kKill, kStop, kPartition };
 
+// What every server serves: images that cost some time to make.
+class ConfigFile {
+ public:
+  ConfigFile(uint64_t samples, uint32_t sleep_us)
+      : path_(absl::StrCat(testing::TempDir(), "stoker-chaos-", getpid(), ".yaml")) {
+    std::ofstream(path_) << absl::StrCat(
+        "{memory_limit: 1GiB, max_pixels: 1048576, log: {level: error}, datasets: [{name: chaos, synthetic: {samples: ",
+        samples, ", sleep_us: ", sleep_us,
+        ", fields: [{name: image, dtype: uint8, shape: [64, 48, 3]}, {name: number, dtype: int32}]}}]}");
+  }
+  ConfigFile(const ConfigFile&) = delete;
+  ConfigFile& operator=(const ConfigFile&) = delete;
+  ~ConfigFile() { std::filesystem::remove(path_); }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
 // One stokerd behind a port that stays. One thread at a time.
 class Member {
  public:
-  explicit Member(const Options& options) : options_(options) {
+  explicit Member(const ConfigFile& config) : config_(config) {
     Start();
     proxy_ = std::make_unique<TcpProxy>(server_->address());
   }
@@ -80,23 +101,10 @@ class Member {
 
  private:
   void Start() {
-    server_ = std::make_unique<StokerdProcess>(
-        std::vector<std::string>{"--config", absl::StrCat(ConfigFile(options_)), "--workers", "2"});
+    server_ = std::make_unique<StokerdProcess>(std::vector<std::string>{"--config", config_.path(), "--workers", "2"});
   }
 
- public:
-  // What every server serves: images that cost some time to make.
-  static std::string ConfigFile(const Options& options) {
-    const std::string file = absl::StrCat(testing::TempDir(), "stoker-chaos-", getpid(), ".yaml");
-    std::ofstream(file) << absl::StrCat(
-        "{memory_limit: 1GiB, max_pixels: 1048576, log: {level: error}, datasets: [{name: chaos, synthetic: {samples: ",
-        options.samples, ", sleep_us: ", options.sleep_us,
-        ", fields: [{name: image, dtype: uint8, shape: [64, 48, 3]}, {name: number, dtype: int32}]}}]}");
-    return file;
-  }
-
- private:
-  const Options& options_;
+  const ConfigFile& config_;
   std::unique_ptr<StokerdProcess> server_;
   std::unique_ptr<TcpProxy> proxy_;
   absl::Time back_at_ = absl::InfiniteFuture(), goes_on_at_ = absl::InfiniteFuture(),
@@ -176,11 +184,10 @@ void Count(const Options& options, const EpochResult& epoch, Outcome& outcome) {
 }
 
 int Run(const Options& options) {
-  Options quick = options;
-  quick.sleep_us = 0;
   Outcome undisturbed;
   {
-    StokerdProcess server({"--config", Member::ConfigFile(quick)});
+    const ConfigFile quick(options.samples, /*sleep_us=*/0);
+    StokerdProcess server({"--config", quick.path()});
     auto loader = Loader::Create(Job(options, {server.address()}));
     for (int epoch = 0; loader.ok() && epoch < options.epochs; ++epoch) Count(options, RunEpoch(**loader), undisturbed);
     undisturbed.status.Update(loader.status());
@@ -190,10 +197,11 @@ int Run(const Options& options) {
     return 1;
   }
 
+  const ConfigFile config(options.samples, options.sleep_us);
   std::vector<std::unique_ptr<Member>> members;
   std::vector<std::string> addresses;
   for (int i = 0; i < options.servers; ++i) {
-    members.push_back(std::make_unique<Member>(options));
+    members.push_back(std::make_unique<Member>(config));
     addresses.push_back(members.back()->address());
   }
   auto loader = Loader::Create(Job(options, addresses));
