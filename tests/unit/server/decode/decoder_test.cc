@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,10 +76,10 @@ size_t Find(const Bytes& file, std::string_view bytes) {
          file.begin();
 }
 
-TEST(DecoderTest, GivesPillowsPixels) {
+void ExpectPillowsPixels(std::span<const Golden> files) {
   Decoder decoder;
   DecodedImage image;
-  for (const Golden& golden : kGolden) {
+  for (const Golden& golden : files) {
     SCOPED_TRACE(golden.name);
     const Bytes file = GoldenFile(golden.name);
     const absl::StatusOr<ImageSize> size = decoder.Open(file, {});
@@ -90,6 +91,9 @@ TEST(DecoderTest, GivesPillowsPixels) {
     EXPECT_EQ(Fnv1a(Pixels(image, image.region)), golden.pixels_hash);
   }
 }
+
+TEST(DecoderTest, GivesPillowsPixels) { ExpectPillowsPixels(kGolden); }
+TEST(DecoderTest, GivesPillowsPixelsOfOtherFormats) { ExpectPillowsPixels(kOtherGolden); }
 
 TEST(DecoderTest, ARegionHasThePixelsOfTheWhole) {
   Decoder decoder;

@@ -14,6 +14,7 @@ struct Golden {
   uint64_t pixels_hash;
 };
 
+// clang-format off
 inline constexpr Golden kGolden[] = {
     {"jpeg_444", {21, 37}, 0x29b8c73eb2b6edad},
     {"jpeg_422", {21, 37}, 0xd6a2fe3fc156e40d},
@@ -55,6 +56,17 @@ inline constexpr Golden kGolden[] = {
     {"webp_lossless", {21, 37}, 0x8e25d57393cfb508},
     {"webp_lossless_alpha", {21, 37}, 0x36efdc08cab2956a},
 };
+
+inline constexpr Golden kOtherGolden[] = {
+    {"other_bmp24", {13, 20}, 0xfff0eb9f27725990},
+    {"other_bmp8_palette", {13, 20}, 0x99aaf01e1e1b9151},
+    {"other_ppm", {13, 20}, 0xfff0eb9f27725990},
+    {"other_pgm", {13, 20}, 0x6effad2762a83fce},
+    {"other_tiff", {13, 20}, 0xfff0eb9f27725990},
+    {"other_tiff_lzw", {13, 20}, 0xfff0eb9f27725990},
+};
+
+// clang-format on
 
 }  // namespace stoker
 

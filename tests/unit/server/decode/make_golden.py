@@ -169,6 +169,19 @@ def files():
     }
 
 
+def other_files():
+    """Small ones: hardly any of these formats compress."""
+    rgb = Image.fromarray(picture(3)[:13, :20])
+    return {
+        "other_bmp24": encoded(rgb, format="BMP"),
+        "other_bmp8_palette": encoded(rgb.quantize(200), format="BMP"),
+        "other_ppm": encoded(rgb, format="PPM"),
+        "other_pgm": encoded(rgb.convert("L"), format="PPM"),
+        "other_tiff": encoded(rgb, format="TIFF"),
+        "other_tiff_lzw": encoded(rgb, format="TIFF", compression="tiff_lzw"),
+    }
+
+
 def undecodable_files():
     still = webp(quality=60)
     frame = still.index(b"\x9d\x01\x2a") + 3
@@ -193,12 +206,18 @@ def fnv1a(data):
     return value
 
 
-def main():
+def golden(array, files):
+    """Writes the files; returns the C++ array that says their pixels."""
     lines = []
-    for name, data in files().items():
+    for name, data in files.items():
         path_of(name).write_bytes(data)
         image = Image.open(io.BytesIO(data)).convert("RGB")
         lines.append(f'    {{"{name}", {{{image.height}, {image.width}}}, 0x{fnv1a(image.tobytes()):016x}}},\n')
+    return f"inline constexpr Golden {array}[] = {{\n" + "".join(lines) + "};\n\n"
+
+
+def main():
+    arrays = golden("kGolden", files()) + golden("kOtherGolden", other_files())
     for name, data in undecodable_files().items():
         path_of(name).write_bytes(data)
     (HERE / "golden.h").write_text(
@@ -206,7 +225,7 @@ def main():
         "#ifndef STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n#define STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n\n"
         "#include <cstdint>\n\n#include \"common/pipeline/schema.h\"\n\nnamespace stoker {\n\n"
         "struct Golden {\n  const char* name;\n  ImageSize size;\n  uint64_t pixels_hash;\n};\n\n"
-        "inline constexpr Golden kGolden[] = {\n" + "".join(lines) + "};\n\n}  // namespace stoker\n\n"
+        "// clang-format off\n" + arrays + "// clang-format on\n\n}  // namespace stoker\n\n"
         "#endif  // STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n")
 
 

@@ -1,7 +1,10 @@
-#include "tests/fuzz/decode_check.h"
+// Any file gives pixels or DataLoss, at each size that a JPEG can be reduced to; and a part of an image has the pixels
+// of the whole. Input: the file; the corpora have one format each.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "common/check.h"
 #include "server/decode/decoder.h"
@@ -52,10 +55,11 @@ void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
 }
 
 }  // namespace
-
-void CheckDecoding(std::span<const uint8_t> file) {
-  for (v1::DecodeWarnings policy : kPolicies)
-    Check(file, {.max_pixels = 1 << 16, .max_scans = 20, .warnings = policy, .time = absl::InfiniteDuration()});
-}
-
 }  // namespace stoker
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  for (stoker::v1::DecodeWarnings policy : stoker::kPolicies)
+    stoker::Check({data, size},
+                  {.max_pixels = 1 << 16, .max_scans = 20, .warnings = policy, .time = absl::InfiniteDuration()});
+  return 0;
+}
