@@ -189,13 +189,19 @@ absl::Time Teach(Scheduler& scheduler, int server, absl::Duration latency, uint6
   return now;
 }
 
+// Server 1, which answers within 10 ms, is asked for span 0 at the time returned; server 2 is there too.
+absl::Time AskServer1(Scheduler& scheduler) {
+  scheduler.AddServer(1, Of(1));
+  const absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
+  scheduler.Need(Span(0), kBytes);
+  EXPECT_EQ(scheduler.Assign(now).size(), 1);
+  scheduler.AddServer(2, Of(1));
+  return now;
+}
+
 TEST(SchedulerTest, ALateSpanIsAskedForTwiceAndTheFirstAnswerCounts) {
   Scheduler scheduler;
-  scheduler.AddServer(1, Of(1));
-  absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
-  scheduler.Need(Span(0), kBytes);
-  ASSERT_EQ(scheduler.Assign(now).size(), 1);
-  scheduler.AddServer(2, Of(1));
+  absl::Time now = AskServer1(scheduler);
   EXPECT_THAT(scheduler.Hedge(now + absl::Milliseconds(20)), testing::IsEmpty()) << "not late yet";
   now += absl::Milliseconds(400);
   const auto hedges = scheduler.Hedge(now);
@@ -211,11 +217,7 @@ TEST(SchedulerTest, ALateSpanIsAskedForTwiceAndTheFirstAnswerCounts) {
 
 TEST(SchedulerTest, ASpanThatIsBeingTakenIsNotTakenFromAnotherServer) {
   Scheduler scheduler;
-  scheduler.AddServer(1, Of(1));
-  const absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
-  scheduler.Need(Span(0), kBytes);
-  scheduler.Assign(now);
-  scheduler.AddServer(2, Of(1));
+  const absl::Time now = AskServer1(scheduler);
   ASSERT_EQ(scheduler.Hedge(now + absl::Seconds(1)).size(), 1);
   const auto ticket = scheduler.Arrived(1, Span(0));
   ASSERT_TRUE(ticket.has_value());
@@ -226,11 +228,7 @@ TEST(SchedulerTest, ASpanThatIsBeingTakenIsNotTakenFromAnotherServer) {
 
 TEST(SchedulerTest, AServerThatDiesLeavesItsSpanToTheOneThatWasAskedToo) {
   Scheduler scheduler;
-  scheduler.AddServer(1, Of(1));
-  const absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
-  scheduler.Need(Span(0), kBytes);
-  scheduler.Assign(now);
-  scheduler.AddServer(2, Of(1));
+  const absl::Time now = AskServer1(scheduler);
   scheduler.Hedge(now + absl::Seconds(1));
   EXPECT_EQ(scheduler.RemoveServer(1), 0);
   EXPECT_THAT(scheduler.Assign(now + absl::Seconds(1)), testing::IsEmpty());
