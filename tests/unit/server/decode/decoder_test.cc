@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/decode/golden.h"
+#include "tests/unit/server/decode/pixels.h"
 
 namespace stoker {
 namespace {
@@ -39,17 +40,6 @@ uint64_t Fnv1a(const Bytes& bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
   return hash;
-}
-
-// The pixels of `region`, which `image` covers, packed RGB.
-Bytes Pixels(const DecodedImage& image, const Region& region) {
-  Bytes pixels;
-  for (int64_t y = region.top; y < region.bottom(); ++y)
-    for (int64_t x = region.left; x < region.right(); ++x) {
-      const uint8_t* pixel = image.view().At(y - image.region.top, x - image.region.left);
-      pixels.insert(pixels.end(), pixel, pixel + 3);
-    }
-  return pixels;
 }
 
 // Header, then all pixels.

@@ -11,22 +11,12 @@
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
 #include "tests/unit/server/decode/made_jpeg.h"
+#include "tests/unit/server/decode/pixels.h"
 
 namespace stoker {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-// Packed RGB of `region`, which `image` covers.
-Bytes Pixels(const DecodedImage& image, const Region& region) {
-  Bytes pixels;
-  for (int64_t y = region.top; y < region.bottom(); ++y)
-    for (int64_t x = region.left; x < region.right(); ++x) {
-      const uint8_t* pixel = image.view().At(y - image.region.top, x - image.region.left);
-      pixels.insert(pixels.end(), pixel, pixel + 3);
-    }
-  return pixels;
-}
 
 Bytes Part(const Bytes& whole, ImageSize size, const Region& region) {
   Bytes pixels;
