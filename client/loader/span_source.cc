@@ -146,22 +146,33 @@ void SpanSource::UpdateMembers() {
 }
 
 void SpanSource::KeepOnce() {
-  std::vector<std::shared_ptr<SpanStream>> hung;
+  std::vector<std::shared_ptr<Link>> hung;
   {
     absl::MutexLock lock(&mutex_);
     if (stopping_) return;
     const absl::Time now = absl::Now();
     for (auto& [id, link] : links_) {
       if (link->stream == nullptr && link->member && now >= link->next_attempt) Connect(*link);
-      if (link->stream != nullptr && !link->opened && now - link->begun > kOpenTimeout) hung.push_back(link->stream);
+      if (link->stream != nullptr && !link->opened && now - link->begun > kOpenTimeout) hung.push_back(link);
     }
   }
-  for (const auto& stream : hung) stream->Abort();
+  for (const auto& link : hung) GiveUp(*link);
+}
+
+// Ends a stream that stays silent, and its connection: the fault may be that one's alone.
+void SpanSource::GiveUp(const Link& link) {
+  std::shared_ptr<SpanStream> stream;
+  {
+    absl::MutexLock lock(&mutex_);
+    stream = link.stream;
+  }
+  client_->transport()->Drop(link.address, link.connection);
+  if (stream != nullptr) stream->Abort();
 }
 
 // Takes back what is overdue, and gives up servers that hang.
 void SpanSource::Expire() {
-  std::vector<std::shared_ptr<SpanStream>> hung;
+  std::vector<std::shared_ptr<Link>> hung;
   Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
@@ -169,14 +180,13 @@ void SpanSource::Expire() {
     retried_ += overdue.lost.size();
     AddCancels(overdue.lost, cancels);
     for (int id : overdue.hung) {
-      Link& link = *links_.at(id);
-      link.problem = "it answers nothing";
-      link.hung = true;
-      if (link.stream != nullptr) hung.push_back(link.stream);
+      hung.push_back(links_.at(id));
+      hung.back()->problem = "it answers nothing";
+      hung.back()->hung = true;
     }
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
-  for (const auto& stream : hung) stream->Abort();
+  for (const auto& link : hung) GiveUp(*link);
 }
 
 void SpanSource::AddCancels(const std::vector<Scheduler::Assignment>& asked, Cancels& cancels) const {

@@ -77,6 +77,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   void Keep();
   void KeepOnce() ABSL_LOCKS_EXCLUDED(mutex_);
   void Expire() ABSL_LOCKS_EXCLUDED(mutex_);
+  void GiveUp(const Link& link) ABSL_LOCKS_EXCLUDED(mutex_);
   void Connect(Link& link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void UpdateMembers();
 

@@ -92,4 +92,13 @@ std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int conn
   return stream;
 }
 
+void Transport::Drop(const std::string& address, int connection) {
+  std::shared_ptr<grpc::Channel> dropped;  // Goes without the lock.
+  absl::MutexLock lock(&mutex_);
+  const auto found = channels_.find({address, connection});
+  if (found == channels_.end()) return;
+  dropped = std::move(found->second);
+  channels_.erase(found);
+}
+
 }  // namespace stoker

@@ -146,7 +146,7 @@ void Scheduler::Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assi
   Needed& needed = needed_.at(ticket);
   const int depth = static_cast<int>(server.owed.size()) + 1;
   const absl::Duration usual = server.pace.Usual(depth);
-  server.owed.emplace(needed.span, Owed{ticket, needed.bytes, now, depth, usual});
+  server.owed.emplace(needed.span, Owed{ticket, needed.bytes, now, ++server.asked, depth, usual});
   if (server.silent_since == absl::InfiniteFuture()) server.silent_since = now, server.silent_usual = usual;
   owed_bytes_ += needed.bytes;
   needed.asked.push_back(id);
@@ -226,6 +226,11 @@ absl::Duration Scheduler::DeadlineOf(ServerId id, const Server& server, int dept
   return std::max(options_.least_deadline, late) * patience;
 }
 
+bool Scheduler::MayStillCome(const Server& server, const Owed& owed, absl::Duration deadline, absl::Time now) const {
+  const bool overtaken = owed.number + server.info.parallelism < server.last_answered;
+  return !overtaken && now - server.answered < deadline;
+}
+
 // Another server that would make it in less time than it has been waited for; for the very next one also a server
 // whose window is full.
 std::optional<Scheduler::ServerId> Scheduler::SecondFor(Ticket ticket, absl::Duration elapsed) const {
@@ -280,9 +285,11 @@ Scheduler::Overdue Scheduler::Expire(absl::Time now) {
       overdue.hung.push_back(id);
       continue;
     }
-    for (const auto& [span, owed] : server.owed)
-      if (now - owed.asked >= DeadlineOf(id, server, owed.depth, owed.usual) && !needed_.at(owed.ticket).arriving)
-        overdue.lost.push_back({id, owed.ticket, span});
+    for (const auto& [span, owed] : server.owed) {
+      const absl::Duration deadline = DeadlineOf(id, server, owed.depth, owed.usual);
+      if (now - owed.asked < deadline || needed_.at(owed.ticket).arriving) continue;
+      if (!MayStillCome(server, owed, deadline, now)) overdue.lost.push_back({id, owed.ticket, span});
+    }
   }
   for (const Assignment& lost : overdue.lost) Retry(lost.server, lost.ticket);
   return overdue;
@@ -311,6 +318,7 @@ std::vector<Scheduler::Assignment> Scheduler::Done(ServerId id, Ticket ticket, a
     if (server.pace.known()) lateness_.Add(absl::FDivDuration(latency, settled->usual));
     server.pace.Arrived(latency, queued, settled->depth);
     server.answered = now;
+    server.last_answered = std::max(server.last_answered, settled->number);
     answered_ = true;
     usual_share_ = server.pace.share_of_one();
     double& patience = patience_.try_emplace(id, 1).first->second;

@@ -24,7 +24,8 @@ namespace stoker {
 //   needed later, when it will be there in time, or nothing.
 // - A span that is late against the fleet's own distribution is asked from a second server, and the very next one from
 //   up to four: the first answer counts.
-// - One that is past its deadline counts as lost; a server that stays silent for three deadlines counts as hung.
+// - One that is past its deadline counts as lost, if later ones overtook it or the server is silent: servers answer in
+//   order, and one that is shared by many may be slow. A server that stays silent for three deadlines counts as hung.
 // - What a lost server owed goes back to its place in the order.
 // - Servers that cache spans get those that they own by rendezvous hashing (Thaler and Ravishankar, 1998), so that
 //   jobs of equal shape ask equal servers, as long as that costs no time.
@@ -123,7 +124,8 @@ class Scheduler {
     Ticket ticket = 0;
     uint64_t bytes = 0;
     absl::Time asked;
-    int depth = 1;         // Spans that the server owed then, this one included.
+    uint64_t number = 0;   // Of all that the server was asked for.
+    int depth = 1;         // Spans that it owed then, this one included.
     absl::Duration usual;  // Latency, for all that was known then.
   };
   // Servers in the order in which they would make one more span: by estimate, then by how full their window is.
@@ -133,6 +135,8 @@ class Scheduler {
     ServerPace pace;
     bool open = true;
     std::multimap<SpanId, Owed> owed;
+    uint64_t asked = 0;                                // Spans so far,
+    uint64_t last_answered = 0;                        // and the latest of these that came.
     absl::Time answered = absl::InfinitePast();        // The last time.
     absl::Time silent_since = absl::InfiniteFuture();  // While it owes something, or was asked and never answered.
     absl::Duration silent_usual;                       // What an answer should have taken then.
@@ -166,6 +170,9 @@ class Scheduler {
   void AssignToOwners(absl::Time now, std::vector<Assignment>& assignments);
   std::optional<ServerId> OwnerOf(const Needed& needed) const;
   std::optional<ServerId> SecondFor(Ticket ticket, absl::Duration elapsed) const;
+
+  // Whether an answer that is late is still to be expected: in order, from a server that answers.
+  bool MayStillCome(const Server& server, const Owed& owed, absl::Duration deadline, absl::Time now) const;
 
   // How long until the ticket is needed, if spans are used up as fast as all servers make them.
   absl::Duration Due(Ticket ticket) const;

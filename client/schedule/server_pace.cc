@@ -9,6 +9,9 @@ namespace {
 constexpr double kWeight = 1.0 / 8;  // Of a new measurement, as TCP weighs round trips (RFC 6298).
 constexpr absl::Duration kLeastShare = absl::Microseconds(1);
 
+// What is ready for a worker may wait for so many times what it takes without a queue.
+constexpr double kFairQueue = 2;
+
 // The least latency rises by this part with each span: routes change, and a minimum of all time would be for good.
 constexpr double kForget = 1.0 / 1024;
 
@@ -17,9 +20,10 @@ constexpr double kForget = 1.0 / 1024;
 void ServerPace::Arrived(absl::Duration latency, absl::Duration queued, int depth) {
   const absl::Duration share = std::max(latency / std::max(depth, parallelism_), kLeastShare);
   share_ = known_ ? share_ + (share - share_) * kWeight : share;
+  queued_ = known_ ? std::min(queued, queued_ + (queued - queued_) * kWeight) : queued;
   known_ = true;
   silent_share_ = absl::ZeroDuration();
-  const absl::Duration unqueued = std::clamp(latency - queued, absl::ZeroDuration(), latency);
+  const absl::Duration unqueued = std::max(latency - queued, kLeastShare);
   unqueued_ = std::min(unqueued, unqueued_ * (1 + kForget));
 }
 
@@ -34,9 +38,10 @@ absl::Duration ServerPace::Estimate(int depth) const {
 }
 
 int ServerPace::Window() const {
-  const double on_the_way =
-      unqueued_ == absl::InfiniteDuration() ? parallelism_ : std::ceil(absl::FDivDuration(unqueued_, share_));
-  const double window = parallelism_ + 2 + on_the_way;
+  if (!known_) return std::max(kLeastWindow, 2 * parallelism_ + 2);
+  const double on_the_way = std::ceil(absl::FDivDuration(unqueued_, share_));
+  const double crowded = std::max(1.0, absl::FDivDuration(queued_, unqueued_ * kFairQueue));
+  const double window = on_the_way + std::max(2.0, (parallelism_ + 2) / crowded);
   return static_cast<int>(std::clamp<double>(window, kLeastWindow, kMostWindow));
 }
 

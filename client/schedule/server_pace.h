@@ -14,7 +14,7 @@ namespace stoker {
 // as well as for one that is kept busy, and grows where other jobs, a slow disk or the network take their part.
 class ServerPace {
  public:
-  static constexpr int kLeastWindow = 4, kMostWindow = 512;
+  static constexpr int kLeastWindow = 2, kMostWindow = 512;
 
   explicit ServerPace(int parallelism) : parallelism_(parallelism) {}
 
@@ -43,7 +43,9 @@ class ServerPace {
   // What share it would have with one worker.
   absl::Duration share_of_one() const { return share_ * parallelism_; }
 
-  // Spans that it should owe: those in work and on the way, by Little's law, and one more for each worker.
+  // Spans that it should owe: those in work and on the way, by Little's law, and one more for each worker. Fewer of
+  // these where they wait long in its queue, which other jobs fill then: more would make all wait longer, and none
+  // faster.
   int Window() const;
 
  private:
@@ -51,6 +53,7 @@ class ServerPace {
   bool known_ = false;
   absl::Duration share_ = absl::Seconds(1);
   absl::Duration silent_share_;                         // At least so much, if what is outstanding came now.
+  absl::Duration queued_;                               // In its queue, at least: it falls at once and rises slowly.
   absl::Duration unqueued_ = absl::InfiniteDuration();  // The least latency without the wait in its queue.
 };
 

@@ -33,7 +33,8 @@ struct WorkerPool::Queue {
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
 
   std::deque<Wanted> wanted;
-  uint64_t worked_ns = 0;  // This stream's virtual time.
+  uint64_t worked_ns = 0;           // This stream's virtual time. Spans in work count as much as
+  std::optional<uint64_t> last_ns;  // the last one took; the first one, as much as another stream's last.
 
   std::atomic<bool> abandoned = false;  // Of no mutex: asked while a span is made.
 };
@@ -46,6 +47,7 @@ struct WorkerPool::State {
     std::shared_ptr<Queue> queue;
     Queue::Wanted wanted;
     SlabPool::Slab slab;
+    uint64_t charged_ns;  // To the queue, for this.
   };
 
   SpanCache cache;
@@ -55,6 +57,7 @@ struct WorkerPool::State {
   std::atomic<bool> stopping_now = false;  // The same for spans in hand.
   std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
   uint64_t virtual_ns ABSL_GUARDED_BY(mutex) = 0;  // Of the stream that was served last, or more.
+  uint64_t last_ns ABSL_GUARDED_BY(mutex) = 0;     // That a span took.
 
   void Wake() {
     absl::MutexLock lock(&mutex);
@@ -89,7 +92,8 @@ struct WorkerPool::State {
         continue;
       }
       virtual_ns = std::max(virtual_ns, queue->worked_ns);
-      Task task{queue, *next, *std::move(slab)};
+      Task task{queue, *next, *std::move(slab), queue->last_ns.value_or(last_ns)};
+      queue->worked_ns += task.charged_ns;
       queue->wanted.erase(next);
       return task;
     }
@@ -139,7 +143,8 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
     if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
     const uint64_t worked_ns = NanosecondsSince(begun);
     absl::MutexLock lock(&mutex);
-    task->queue->worked_ns += worked_ns;
+    task->queue->worked_ns += worked_ns - task->charged_ns;
+    task->queue->last_ns = last_ns = worked_ns;
   }
 }
 

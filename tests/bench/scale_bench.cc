@@ -3,6 +3,7 @@
 // epoch costs; and how evenly many ranks share servers.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -28,6 +29,8 @@ namespace {
 constexpr uint32_t kSleepUs = 1000;
 constexpr int kSide = 32;  // Of what sleeping servers make: small, so that nothing but the sleep takes time.
 constexpr double kWarmSeconds = 0.5;
+// Long, since a rank may have received many batches that it can only hand out behind one that is missing.
+constexpr double kRanksWarmSeconds = 15, kRanksSeconds = 30;
 constexpr int kCounts[] = {1, 2, 4, 8};
 
 struct Options {
@@ -141,7 +144,7 @@ EpochWaits WaitsOfEpochs() {
   const TextFile config = SleepingConfig(kSleepUs, kSide, 128 * kSpan);
   const Fleet fleet(2, {"--config", config.path(), "--workers", "2"});
   LoaderOptions job = SleepingJob(fleet.addresses());
-  job.batch_size = 2 * kSpan;  // Else most batches come with the one before.
+  job.batch_size = 4 * kSpan;  // A span of each worker: all batches take about as long.
   job.span_samples = kSpan;
   EpochWaits waits;
   std::vector<double> later_first, others;
@@ -176,12 +179,14 @@ struct Ranks {
   uint64_t server_memory = 0, client_memory = 0;  // Of a server, and of all ranks; peak, bytes.
 };
 
-// TCP connections of this process's machine that are established to one of `addresses` on the loopback.
+// TCP connections of this machine that are established to one of `addresses`, IPv4 ones of the loopback: gRPC reaches
+// them through IPv6 sockets.
 int ConnectionsTo(const std::vector<std::string>& addresses) {
   std::vector<std::string> ports;
   for (const std::string& address : addresses)
-    ports.push_back(absl::StrFormat("0100007F:%04X", std::atoi(address.substr(address.rfind(':') + 1).c_str())));
-  std::ifstream table("/proc/net/tcp");
+    ports.push_back(absl::StrFormat("0000000000000000FFFF00000100007F:%04X",
+                                    std::atoi(address.substr(address.rfind(':') + 1).c_str())));
+  std::ifstream table("/proc/net/tcp6");
   std::string line, slot, local, remote, state;
   int count = 0;
   std::getline(table, line);
@@ -198,7 +203,7 @@ uint64_t OwnPeakMemory() {
 }
 
 Ranks MeasureRanks(const Options& options, const std::string& config) {
-  const Fleet fleet(options.servers, {"--config", config, "--workers", "4", "--memory-limit", "4GiB"});
+  const Fleet fleet(options.servers, {"--config", config, "--workers", "4", "--memory-limit", "8GiB"});
   std::vector<std::unique_ptr<Loader>> loaders;
   for (int rank = 0; rank < options.ranks; ++rank) {
     LoaderOptions job = SleepingJob(fleet.addresses());
@@ -206,15 +211,20 @@ Ranks MeasureRanks(const Options& options, const std::string& config) {
     job.world_size = options.ranks;
     loaders.push_back(MakeLoader(std::move(job)));
   }
-  std::vector<double> rates(options.ranks);
-  std::vector<std::thread> threads;
+  std::vector<std::atomic<int64_t>> samples(options.ranks);
+  std::vector<std::jthread> threads;
   for (int rank = 0; rank < options.ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      SamplesPerSecond(*loaders[rank], 2 * kWarmSeconds);
-      rates[rank] = SamplesPerSecond(*loaders[rank], 2 * options.seconds);
+    threads.emplace_back([&, rank](const std::stop_token& stop) {
+      while (!stop.stop_requested()) samples[rank] += NextBatch(*loaders[rank]).real();
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  absl::SleepFor(absl::Seconds(kRanksWarmSeconds));
+  std::vector<double> rates(samples.begin(), samples.end());
+  const absl::Time begun = absl::Now();
+  absl::SleepFor(absl::Seconds(kRanksSeconds));
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begun);
+  for (int rank = 0; rank < options.ranks; ++rank)
+    rates[rank] = (static_cast<double>(samples[rank]) - rates[rank]) / seconds;
   return {.mean = std::accumulate(rates.begin(), rates.end(), 0.0) / options.ranks,
           .slowest = *std::min_element(rates.begin(), rates.end()),
           .connections = ConnectionsTo(fleet.addresses()),
@@ -297,8 +307,7 @@ int Run(const Options& options) {
   if (!photos.ok()) Die(std::string(photos.status().message()));
   nlohmann::ordered_json json = {{"bench", "scale"}, {"cores", PhysicalCores().size()}};
 
-  const auto on_photos =
-      InRounds(options, "photographs", [&] { return OnPhotos(options, *folder, *photos); });
+  const auto on_photos = InRounds(options, "photographs", [&] { return OnPhotos(options, *folder, *photos); });
   std::printf("%zu JPEGs of %.0f KB to 224x224; %zu cores for servers and client together; %d rounds of %g s\n\n",
               photos->samples.size(), photos->mean_bytes / 1e3, PhysicalCores().size(), options.rounds,
               options.seconds);
@@ -314,9 +323,8 @@ int Run(const Options& options) {
       "\nThe first batch comes %.1f ms after the loader is made; a later epoch's first after %.2f ms, any other "
       "after %.2f ms (medians): %.2f times as long.\n",
       waits.first_ms, waits.later_first_ms, waits.median_ms, waits.later_first_ms / waits.median_ms);
-  json["epochs"] = {{"first_ms", waits.first_ms},
-                    {"later_first_ms", waits.later_first_ms},
-                    {"median_ms", waits.median_ms}};
+  json["epochs"] = {
+      {"first_ms", waits.first_ms}, {"later_first_ms", waits.later_first_ms}, {"median_ms", waits.median_ms}};
 
   const Ranks ranks = MeasureRanks(options, config.path());
   std::printf(
@@ -340,7 +348,8 @@ int Run(const Options& options) {
 
 int Main(int argc, char** argv) {
   CLI::App app(
-      "What 1 to 8 workers and 1 to 8 servers make on this machine, of photographs and of a source that only sleeps; the\n"
+      "What 1 to 8 workers and 1 to 8 servers make on this machine, of photographs and of a source that only sleeps; "
+      "the\n"
       "waits at the beginning of epochs; and how evenly ranks share servers",
       "bench-scale");
   Options options;

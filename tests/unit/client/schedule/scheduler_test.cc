@@ -275,6 +275,19 @@ TEST(SchedulerTest, ASpanPastItsDeadlineIsLostThoughItsServerAnswersOthers) {
   EXPECT_THAT(StartsFor(scheduler.Assign(now), 1), testing::ElementsAre(0));
 }
 
+TEST(SchedulerTest, ASpanBehindOthersIsWaitedForWhileItsServerAnswers) {
+  Scheduler scheduler({.least_deadline = absl::Seconds(2)});
+  scheduler.AddServer(1, Of(1));
+  absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
+  for (uint64_t start = 0; start < 4; ++start) scheduler.Need(Span(start), kBytes);
+  ASSERT_THAT(StartsFor(scheduler.Assign(now), 1), testing::ElementsAre(0, 1, 2, 3));
+  for (uint64_t start = 0; start < 3; ++start) {  // Many jobs have come: it is a hundred times slower.
+    now += absl::Seconds(1);
+    scheduler.Done(1, *scheduler.Arrived(1, Span(start)), now, absl::Milliseconds(900));
+    EXPECT_THAT(scheduler.Expire(now).lost, testing::IsEmpty());
+  }
+}
+
 TEST(SchedulerTest, AMuchSlowerServerTakesWhatIsNeededLater) {
   Scheduler scheduler;
   scheduler.AddServer(1, Of(1));

@@ -35,6 +35,13 @@ TEST(ServerPaceTest, WaitingInTheServersQueueWidensNoWindow) {
   EXPECT_LE(pace.Window(), 2 + 2 + 3);
 }
 
+TEST(ServerPaceTest, AServerThatIsSharedByManyIsAskedForLittle) {
+  // Four workers that take 20 ms each, for 32 clients: every 160 ms a span for each.
+  ServerPace pace(4);
+  for (int i = 0; i < 200; ++i) pace.Arrived(absl::Milliseconds(640), absl::Milliseconds(620), 4);
+  EXPECT_EQ(pace.Window(), 3);
+}
+
 TEST(ServerPaceTest, SilenceIsLearnedFromAndOneAnswerForgivesIt) {
   ServerPace pace(1);
   for (int i = 0; i < 50; ++i) pace.Arrived(absl::Milliseconds(10), {}, 1);
