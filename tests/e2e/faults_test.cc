@@ -11,8 +11,8 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "gtest/gtest.h"
-#include "stoker/v1/data_service.grpc.pb.h"
 #include "tests/support/cluster.h"
+#include "tests/support/hostile_clients.h"
 #include "tests/support/photo_folder.h"
 #include "tests/support/process.h"
 
@@ -98,43 +98,36 @@ TEST_F(FaultsTest, SigtermFinishesWhatIsOwedAndExitsCleanly) {
   EXPECT_EQ((*loader)->stats().retried_spans, 0);
 }
 
-TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStall) {
+TEST_F(FaultsTest, MemoryStaysUnderItsLimitWithReadersThatStallAndClientsThatMeanHarm) {
   constexpr uint64_t kLimit = uint64_t{512} << 20;
   const std::string file = *folder_ + "/memory.yaml";
-  std::ofstream(file) << "{memory_limit: 512MiB, max_pixels: 1048576, workers: 2, log: {level: warning}, datasets: [{"
+  std::ofstream(file) << "{memory_limit: 512MiB, max_pixels: 1048576, workers: 2, log: {level: error}, datasets: [{"
                          "synthetic: {fields: [{name: image, dtype: uint8, shape: [512, 1024, 3]}]}}]}";
   StokerdProcess server({"--config", file});
-  auto stub = v1::DataService::NewStub(grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
-  v1::StreamRequest open, want;
-  open.mutable_open()->set_dataset("synthetic");
-  open.mutable_open()->mutable_pipeline();
-  want.mutable_want()->set_count(1);
-  struct Stalled {
-    grpc::ClientContext context;
-    std::unique_ptr<grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>> stream;
-  };
-  std::vector<std::unique_ptr<Stalled>> stalled;
-  for (int i = 0; i < 2; ++i) {
-    auto& reader = *stalled.emplace_back(std::make_unique<Stalled>());
-    reader.stream = stub->Stream(&reader.context);
-    ASSERT_TRUE(reader.stream->Write(open));
-    for (int n = 0; n < 500; ++n) {
-      want.mutable_want()->set_start(n);
-      ASSERT_TRUE(reader.stream->Write(want));
-    }
-  }
-  // 1.5 MB a sample: an epoch's half beside 1.5 GB that nobody reads.
+  // 1.5 MB a sample: an epoch's half beside what nobody reads.
   LoaderOptions job = Job({server.address()});
   job.pipeline = v1::Pipeline();
   auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
+  ASSERT_TRUE((*loader)->Next().ok());  // Its stream is open: the others take what is left.
+  std::vector<std::unique_ptr<StalledReader>> stalled;
+  for (int i = 0; i < 64; ++i)
+    stalled.push_back(std::make_unique<StalledReader>(server.address(), "synthetic", /*wants=*/500));
+  std::vector<std::unique_ptr<HostileClient>> hostile;
+  for (int i = 0; i < 16; ++i)
+    hostile.push_back(std::make_unique<HostileClient>(
+        server.address(), "synthetic", static_cast<HostileClient::Kind>(i % HostileClient::kKinds), 500, i));
   for (int batch = 0; batch < 100; ++batch) {
     auto next = (*loader)->Next();
     ASSERT_TRUE(next.ok()) << next.status();
   }
+  for (const auto& client : hostile) EXPECT_GT(client->messages(), 0);
+  hostile.clear();
   EXPECT_LT(server.process().PeakMemory(), kLimit);
   EXPECT_GT(server.process().PeakMemory(), kLimit / 4) << "the stalled streams took so little that this shows nothing";
-  for (auto& reader : stalled) reader->context.TryCancel();
+  stalled.clear();
+  server.process().Signal(SIGTERM);
+  EXPECT_EQ(server.process().Wait(), 0) << server.process().Stderr();
 }
 
 TEST_F(FaultsTest, MalformedFilesCrashNothing) {
