@@ -1,16 +1,19 @@
 #include "common/wire/span_codec.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "common/wire/stream_copy.h"
 #include "common/wire/wire_reader.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "xxhash.h"
+#ifdef __x86_64__
+#include "xxh_x86dispatch.h"
+#endif
 
 namespace stoker {
 namespace {
@@ -25,30 +28,34 @@ constexpr uint32_t kHeaderTag = MakeTag(v1::Span::kHeaderFieldNumber, WireType::
 constexpr uint32_t kChecksumTag = MakeTag(v1::Span::kChecksumFieldNumber, WireType::kFixed64);
 constexpr uint32_t kPayloadTag = MakeTag(v1::Span::kPayloadFieldNumber, WireType::kLengthDelimited);
 
-// Bytes copied before they are hashed, out of the first-level cache then. Measured on 1 MiB spans: 8.5 GB/s with 4 KiB,
-// 7 GB/s with 16 KiB and more (memcpy alone: 10 to 14).
+// Bytes hashed before they are copied, out of the first-level cache then. Measured on 1 MiB spans: 11 GB/s with 4 KiB,
+// 9.5 GB/s with 16 KiB (memcpy and then the hash: 5.8 and 6.8; memcpy alone: 10.7).
 constexpr size_t kChunkBytes = 4 << 10;
 
+// By the widest vectors of this CPU, where the library can choose.
+#ifdef __x86_64__
+constexpr auto Update = XXH3_64bits_update_dispatch;
+#else
+constexpr auto Update = XXH3_64bits_update;
+#endif
+
 // XXH3-64 of bytes that come in parts.
-class Checksum {
+class Hash {
  public:
-  Checksum() : state_(XXH3_createState(), XXH3_freeState) {
+  Hash() : state_(XXH3_createState(), XXH3_freeState) {
     STOKER_CHECK(state_ != nullptr);
     XXH3_64bits_reset(state_.get());
   }
 
-  void Add(const void* data, size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
+  void Add(const void* data, size_t bytes) { Update(state_.get(), data, bytes); }
   uint64_t Value() const { return XXH3_64bits_digest(state_.get()); }
 
  private:
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-uint64_t SpanChecksum(std::string_view header, std::span<const uint8_t> payload) {
-  Checksum checksum;
-  checksum.Add(header.data(), header.size());
-  checksum.Add(payload.data(), payload.size());
-  return checksum.Value();
+uint64_t ChecksumOf(std::string_view header, uint64_t payload_hash) {
+  return XXH3_64bits_withSeed(header.data(), header.size(), payload_hash);
 }
 
 // Tag and length of a field of `bytes` bytes.
@@ -71,12 +78,15 @@ void AppendChecksum(uint64_t checksum, std::string& to) {
   for (int shift = 0; shift < 64; shift += 8) to.push_back(static_cast<char>(checksum >> shift));
 }
 
+std::string Gathered(const std::vector<std::string_view>& pieces) {
+  std::string gathered;
+  for (std::string_view piece : pieces) gathered += piece;
+  return gathered;
+}
+
 // Merges the serialized header in `pieces` into `header`.
 bool MergeHeader(const std::vector<std::string_view>& pieces, v1::SpanHeader& header) {
-  std::string gathered;
-  if (pieces.size() > 1)
-    for (std::string_view piece : pieces) gathered += piece;
-  const std::string_view bytes = pieces.size() == 1 ? pieces[0] : gathered;
+  const std::string bytes = Gathered(pieces);
   CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
   // Two levels are used up by the messages around it.
   input.SetRecursionLimit(CodedInputStream::GetDefaultRecursionLimit() - 2);
@@ -124,18 +134,25 @@ absl::Status ReadSpan(WireReader reader, SpanMessage& span) {
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, std::span<const uint8_t> payload) {
+uint64_t HashOfPayload(std::span<const uint8_t> payload) {
+  Hash hash;
+  hash.Add(payload.data(), payload.size());
+  return hash.Value();
+}
+
+absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, uint64_t payload_bytes,
+                                             uint64_t payload_hash) {
   const uint64_t header_bytes = header.ByteSizeLong();
   if (header_bytes > kMaxSpanHeaderBytes)
     return absl::InvalidArgumentError(absl::StrCat("a span's header of ", header_bytes, " bytes exceeds ",
                                                    kMaxSpanHeaderBytes, ": ask for fewer samples, or without names"));
   // Protobuf writes no empty payload either.
-  const uint64_t payload_prefix_bytes = payload.empty() ? 0 : PrefixBytes(kPayloadTag, payload.size());
+  const uint64_t payload_prefix_bytes = payload_bytes == 0 ? 0 : PrefixBytes(kPayloadTag, payload_bytes);
   const uint64_t span_bytes =
-      PrefixBytes(kHeaderTag, header_bytes) + header_bytes + 9 + payload_prefix_bytes + payload.size();
+      PrefixBytes(kHeaderTag, header_bytes) + header_bytes + 9 + payload_prefix_bytes + payload_bytes;
   if (PrefixBytes(kSpanTag, span_bytes) + span_bytes > kMaxMessageBytes)
     return absl::InvalidArgumentError(
-        absl::StrCat("a payload of ", payload.size(), " bytes exceeds a message: ask for fewer samples"));
+        absl::StrCat("a payload of ", payload_bytes, " bytes exceeds a message: ask for fewer samples"));
 
   const std::string header_as_sent = header.SerializeAsString();
   STOKER_CHECK(header_as_sent.size() == header_bytes);
@@ -144,8 +161,8 @@ absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, std::
   AppendPrefix(kSpanTag, span_bytes, prefix);
   AppendPrefix(kHeaderTag, header_bytes, prefix);
   prefix += header_as_sent;
-  AppendChecksum(SpanChecksum(header_as_sent, payload), prefix);
-  if (!payload.empty()) AppendPrefix(kPayloadTag, payload.size(), prefix);
+  AppendChecksum(ChecksumOf(header_as_sent, payload_hash), prefix);
+  if (payload_bytes > 0) AppendPrefix(kPayloadTag, payload_bytes, prefix);
   return prefix;
 }
 
@@ -182,20 +199,20 @@ absl::Status CopyPayload(const SpanMessage& span, std::span<const std::span<uint
     return absl::InvalidArgumentError(
         absl::StrCat("a payload of ", span.payload_bytes, " bytes does not fit destinations of ", room));
 
-  Checksum checksum;
-  for (std::string_view piece : span.header_bytes) checksum.Add(piece.data(), piece.size());
+  Hash hash;
   std::span<uint8_t> to;
   for (std::string_view from : span.payload) {
     while (!from.empty()) {
       for (; to.empty(); destinations = destinations.subspan(1)) to = destinations.front();
       const size_t bytes = std::min({from.size(), to.size(), kChunkBytes});
-      std::memcpy(to.data(), from.data(), bytes);
-      checksum.Add(to.data(), bytes);  // What arrived in memory, not what was meant to.
+      hash.Add(from.data(), bytes);
+      StreamCopy(to.data(), from.data(), bytes);
       from.remove_prefix(bytes);
       to = to.subspan(bytes);
     }
   }
-  if (checksum.Value() != span.checksum)
+  EndStreamCopies();
+  if (ChecksumOf(Gathered(span.header_bytes), hash.Value()) != span.checksum)
     return absl::DataLossError(absl::StrCat("checksum of the span at position ", span.header.start(), " of epoch ",
                                             span.header.epoch(), " differs: its bytes changed on the way"));
   return absl::OkStatus();

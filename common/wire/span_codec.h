@@ -25,11 +25,15 @@ inline constexpr uint64_t kMaxSpanHeaderBytes = uint64_t{1} << 20;
 // Protobuf's own bound of a message.
 inline constexpr uint64_t kMaxMessageBytes = (uint64_t{1} << 31) - 1;
 
-// The bytes that precede the payload in the message: with `payload` appended, a complete StreamResponse.
-// The checksum is taken here, over the header as serialized and the payload. InvalidArgument, with the figures,
-// where header or message exceeds its bound: a span of fewer samples, or without names, fits. The header's strings
-// are UTF-8, or no protobuf parser takes the message.
-absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, std::span<const uint8_t> payload);
+// XXH3-64 of a payload, for EncodeSpanPrefix.
+uint64_t HashOfPayload(std::span<const uint8_t> payload);
+
+// The bytes that precede the payload in the message: with the payload of `payload_bytes` bytes appended, a complete
+// StreamResponse. The checksum is taken here, over the header as serialized and the payload's hash. InvalidArgument,
+// with the figures, where header or message exceeds its bound: a span of fewer samples, or without names, fits. The
+// header's strings are UTF-8, or no protobuf parser takes the message.
+absl::StatusOr<std::string> EncodeSpanPrefix(const v1::SpanHeader& header, uint64_t payload_bytes,
+                                             uint64_t payload_hash);
 
 // A message as the slices that it arrived in, in order. Points into them. Any cut will do, empty slices too.
 using Slices = std::span<const std::string_view>;

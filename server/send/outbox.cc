@@ -12,12 +12,13 @@
 namespace stoker {
 namespace {
 
-// A slice over the slab's bytes, which returns the slab when gRPC lets go of it: not when the write is done.
-grpc::Slice SliceOf(SlabPool::Slab slab) {
-  auto* owner = new SlabPool::Slab(std::move(slab));
-  const std::span<uint8_t> bytes = owner->bytes();
+// A slice over the span's payload, which lets go of the slab when gRPC lets go of it: not when the write is done.
+grpc::Slice SliceOf(FinishedSpan span) {
+  auto* owner = new FinishedSpan(std::move(span));
+  const std::span<const uint8_t> payload = owner->payload();
   return grpc::Slice(
-      bytes.data(), bytes.size(), [](void* slab) { delete static_cast<SlabPool::Slab*>(slab); }, owner);
+      const_cast<uint8_t*>(payload.data()), payload.size(), [](void* span) { delete static_cast<FinishedSpan*>(span); },
+      owner);
 }
 
 // The span's header where it cannot be sent: names that are too long, for all it knows.
@@ -34,15 +35,15 @@ v1::SpanHeader Unsendable(const v1::SpanHeader& header, const absl::Status& reas
 }
 
 grpc::ByteBuffer Encode(FinishedSpan span) {
-  auto prefix = EncodeSpanPrefix(span.header, span.slab.bytes());
+  auto prefix = EncodeSpanPrefix(span.header, span.payload().size(), span.payload_hash);
   if (!prefix.ok()) {
-    span.slab = {};
-    prefix = EncodeSpanPrefix(Unsendable(span.header, prefix.status()), {});
+    span = {.header = Unsendable(span.header, prefix.status()), .payload_hash = HashOfPayload({})};
+    prefix = EncodeSpanPrefix(span.header, 0, span.payload_hash);
     STOKER_CHECK(prefix.ok());
   }
   std::vector<grpc::Slice> slices;
   slices.emplace_back(*prefix);
-  if (!span.slab.bytes().empty()) slices.push_back(SliceOf(std::move(span.slab)));
+  if (!span.payload().empty()) slices.push_back(SliceOf(std::move(span)));
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 

@@ -1,9 +1,6 @@
 #include "server/work/span_cache.h"
 
-#include <algorithm>
 #include <utility>
-
-#include "common/check.h"
 
 namespace stoker {
 
@@ -13,42 +10,37 @@ bool SpanCache::Begin(const Key& key) {
   return by_key_.contains(key) || begun_.insert(key).second;
 }
 
-std::optional<v1::SpanHeader> SpanCache::Get(const Key& key, std::span<uint8_t> payload) {
-  std::shared_ptr<const Entry> entry;  // Copied from without the lock.
-  {
-    const absl::MutexLock lock(&mutex_);
-    const auto found = by_key_.find(key);
-    if (found == by_key_.end()) {
-      stats_.misses += enabled() ? 1 : 0;
-      return std::nullopt;
-    }
-    entries_.splice(entries_.begin(), entries_, found->second);
-    entry = *found->second;
-    ++stats_.hits;
+std::shared_ptr<const KeptSpan> SpanCache::Get(const Key& key) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) {
+    stats_.misses += enabled() ? 1 : 0;
+    return nullptr;
   }
-  STOKER_CHECK(entry->payload.size() == payload.size());
-  std::copy(entry->payload.begin(), entry->payload.end(), payload.begin());
-  return entry->header;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  ++stats_.hits;
+  return found->second->span;
 }
 
-void SpanCache::Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload) {
+void SpanCache::Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload,
+                    uint64_t payload_hash) {
   if (!enabled()) return;
-  const uint64_t bytes = payload.size() + header.SpaceUsedLong() + sizeof(Entry);
+  const uint64_t bytes = payload.size() + header.SpaceUsedLong() + sizeof(Entry) + sizeof(KeptSpan);
   if (bytes > budget_bytes_) return GiveUp(key);
-  auto entry = std::make_shared<Entry>(Entry{key, header, {payload.begin(), payload.end()}, bytes});
+  auto span = std::make_shared<const KeptSpan>(KeptSpan{header, {payload.begin(), payload.end()}, payload_hash});
   Entries evicted;  // Freed without the lock.
   const absl::MutexLock lock(&mutex_);
   begun_.erase(key);
   if (by_key_.contains(key)) return;
   while (stats_.bytes + bytes > budget_bytes_) {
     const auto last = std::prev(entries_.end());
-    stats_.bytes -= (*last)->bytes;
+    stats_.bytes -= last->bytes;
     ++stats_.evictions;
-    by_key_.erase((*last)->key);
+    by_key_.erase(last->key);
     evicted.splice(evicted.begin(), entries_, last);
   }
   stats_.bytes += bytes;
-  entries_.push_front(std::move(entry));
+  entries_.push_front({key, std::move(span), bytes});
   by_key_[key] = entries_.begin();
 }
 

@@ -5,7 +5,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -24,8 +23,15 @@ namespace stoker {
 // Keys begin with a StreamPlan's key, which hashes all that bytes depend on. Two jobs on one server whose 64-bit keys
 // collide would need some four billion different ones.
 //
-// Thread-safe. Bounded by its budget, which counts payloads and headers. Copies in and out, so that what is kept and
-// what is being sent are bounded apart.
+// A span that was made. Never changes.
+struct KeptSpan {
+  v1::SpanHeader header;
+  std::vector<uint8_t> payload;
+  uint64_t payload_hash = 0;  // See HashOfPayload.
+};
+
+// Thread-safe. Bounded by its budget, which counts payloads and headers; what is evicted while it is being sent stays
+// until then, for which its receiver must have room.
 class SpanCache {
  public:
   using Key = std::pair<uint64_t, SpanId>;
@@ -44,11 +50,11 @@ class SpanCache {
   // already: call Put or GiveUp then.
   bool Begin(const Key& key);
 
-  // Copies a kept span to `payload`, which has its size, and returns its header.
-  std::optional<v1::SpanHeader> Get(const Key& key, std::span<uint8_t> payload);
+  // The span, or null if it is not kept.
+  std::shared_ptr<const KeptSpan> Get(const Key& key);
 
-  // Ends what Begin began. Keeps the span, if it is not larger than the budget.
-  void Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload);
+  // Ends what Begin began. Keeps a copy of the span, if it is not larger than the budget.
+  void Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload, uint64_t payload_hash);
   void GiveUp(const Key& key);
 
   Stats stats() const;
@@ -56,11 +62,10 @@ class SpanCache {
  private:
   struct Entry {
     Key key;
-    v1::SpanHeader header;
-    std::vector<uint8_t> payload;
+    std::shared_ptr<const KeptSpan> span;
     uint64_t bytes = 0;
   };
-  using Entries = std::list<std::shared_ptr<const Entry>>;
+  using Entries = std::list<Entry>;
 
   const uint64_t budget_bytes_;
 

@@ -8,6 +8,7 @@
 
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "common/wire/span_codec.h"
 #include "server/work/span_maker.h"
 
 namespace stoker {
@@ -107,28 +108,35 @@ struct WorkerPool::State {
 
   void Run(uint64_t max_pixels);
 
-  // The span that the task is about, kept or made.
-  v1::SpanHeader Make(SpanMaker& maker, const Task& task);
+  // The span that the task is about, kept or made. Takes its slab.
+  FinishedSpan Make(SpanMaker& maker, Task& task);
 };
 
-v1::SpanHeader WorkerPool::State::Make(SpanMaker& maker, const Task& task) {
+FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
   const Queue& queue = *task.queue;
   const SpanCache::Key key = queue.KeyOf(task.wanted.span);
-  if (auto kept = cache.Get(key, task.slab.bytes())) {
-    kept->clear_times();
-    kept->set_cached(true);
-    return *std::move(kept);
+  FinishedSpan finished;
+  finished.kept = cache.Get(key);
+  if (finished.kept != nullptr) {
+    finished.header = finished.kept->header;
+    finished.header.clear_times();
+    finished.header.set_cached(true);
+    finished.payload_hash = finished.kept->payload_hash;
+    finished.slab = std::move(task.slab);
+    return finished;
   }
-  v1::SpanHeader header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(),
-                                     [&] { return queue.abandoned || stopping_now; });
-  if (!cache.enabled()) return header;
-  if (header.has_error()) {
+  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(),
+                               [&] { return queue.abandoned || stopping_now; });
+  if (finished.header.has_error()) {
     cache.GiveUp(key);
+    finished.payload_hash = HashOfPayload({});
   } else {
-    cache.Put(key, header, task.slab.bytes());
+    finished.payload_hash = HashOfPayload(task.slab.bytes());
+    cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
+    finished.slab = std::move(task.slab);
   }
-  Wake();  // Those that wait for it.
-  return header;
+  if (cache.enabled()) Wake();  // Those that wait for it.
+  return finished;
 }
 
 void WorkerPool::State::Run(uint64_t max_pixels) {
@@ -136,10 +144,8 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
   while (auto task = Take()) {
     const auto begun = Clock::now();
     const Queue& queue = *task->queue;
-    FinishedSpan finished;
-    finished.header = Make(maker, *task);
+    FinishedSpan finished = Make(maker, *task);
     finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
-    if (!finished.header.has_error()) finished.slab = std::move(task->slab);
     if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
     const uint64_t worked_ns = NanosecondsSince(begun);
     absl::MutexLock lock(&mutex);

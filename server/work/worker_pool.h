@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -21,10 +22,14 @@
 
 namespace stoker {
 
-// A made span on its way out. The payload is the slab's bytes, or none if header.error is set.
+// A made span on its way out. Without a payload if header.error is set.
 struct FinishedSpan {
   v1::SpanHeader header;
-  SlabPool::Slab slab;
+  SlabPool::Slab slab;                   // Its payload, or as much room for
+  std::shared_ptr<const KeptSpan> kept;  // one that was kept.
+  uint64_t payload_hash = 0;
+
+  std::span<const uint8_t> payload() const { return kept != nullptr ? std::span(kept->payload) : slab.bytes(); }
 };
 
 // Threads that run spans to completion, one span a thread, in fair turns between streams.
@@ -33,7 +38,7 @@ struct FinishedSpan {
 // and Cheng, SIGCOMM 1996), among those that want a span and may take a slab now; within a stream, wants go in
 // the order in which they came. Thread-safe.
 //
-// With a cache, a span that is kept is copied instead of made; one that another worker is making waits for it, while
+// With a cache, a span that is kept is sent instead of made; one that another worker is making waits for it, while
 // its own worker takes another.
 class WorkerPool {
   struct State;

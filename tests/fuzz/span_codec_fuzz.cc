@@ -110,8 +110,9 @@ void CheckIsSpan(std::string_view bytes, const Message& message) {
 void CheckCopy(const SpanMessage& span, std::string_view cuts) {
   const Blocks destination(CutSizes(cuts, span.payload_bytes));
   const absl::Status status = CopyPayload(span, destination.spans);
-  const std::string payload = Join(span.payload), hashed = Join(span.header_bytes) + payload;
-  STOKER_CHECK(status.ok() == (XXH3_64bits(hashed.data(), hashed.size()) == span.checksum));
+  const std::string payload = Join(span.payload), header = Join(span.header_bytes);
+  const uint64_t hash = XXH3_64bits(payload.data(), payload.size());
+  STOKER_CHECK(status.ok() == (XXH3_64bits_withSeed(header.data(), header.size(), hash) == span.checksum));
   std::string copied;
   for (std::span<uint8_t> block : destination.spans) copied.append(block.begin(), block.end());
   STOKER_CHECK(copied == payload);
@@ -119,8 +120,8 @@ void CheckCopy(const SpanMessage& span, std::string_view cuts) {
 
 void CheckEncode(const v1::Span& span, std::string_view cuts) {
   const std::string& payload = span.payload();
-  const absl::StatusOr<std::string> prefix =
-      EncodeSpanPrefix(span.header(), {reinterpret_cast<const uint8_t*>(payload.data()), payload.size()});
+  const uint64_t hash = HashOfPayload({reinterpret_cast<const uint8_t*>(payload.data()), payload.size()});
+  const absl::StatusOr<std::string> prefix = EncodeSpanPrefix(span.header(), payload.size(), hash);
   STOKER_CHECK(prefix.ok());
   const Message message(cuts, *prefix + payload);
   const absl::StatusOr<SpanMessage> again = ParseSpan(message.slices);

@@ -47,11 +47,11 @@ std::vector<uint8_t> Payload(size_t bytes) {
 std::string AsString(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
 std::string Encode(const v1::SpanHeader& header, const std::vector<uint8_t>& payload) {
-  return EncodeSpanPrefix(header, payload).value() + AsString(payload);
+  return EncodeSpanPrefix(header, payload.size(), HashOfPayload(payload)).value() + AsString(payload);
 }
 
 uint64_t Checksum(const std::string& header, const std::string& payload) {
-  return XXH3_64bits((header + payload).data(), header.size() + payload.size());
+  return XXH3_64bits_withSeed(header.data(), header.size(), XXH3_64bits(payload.data(), payload.size()));
 }
 
 // A StreamResponse as a stock server makes it.
@@ -290,7 +290,7 @@ TEST(SpanCodecTest, BothSidesRefuseAHeaderAboveItsBound) {
   EXPECT_THAT(ParseWhole(largest + Field(2, Field(1, "\x10\x01"))).status().message(), HasSubstr("exceeds 1 MiB"));
 
   header.mutable_names(0)->push_back('x');
-  EXPECT_EQ(EncodeSpanPrefix(header, {}).status(),
+  EXPECT_EQ(EncodeSpanPrefix(header, 0, 0).status(),
             absl::InvalidArgumentError("a span's header of 1048577 bytes exceeds 1048576: ask for fewer samples, or "
                                        "without names"));
   EXPECT_THAT(ParseWhole(Generated(header, {}).SerializeAsString()).status().message(), HasSubstr("exceeds 1 MiB"));
@@ -300,8 +300,7 @@ TEST(SpanCodecTest, BothSidesRefuseAMessageAboveTwoGibibytes) {
   // Address space that may not even be read.
   void* space = mmap(nullptr, kMaxMessageBytes + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(space, MAP_FAILED);
-  EXPECT_EQ(EncodeSpanPrefix({}, {static_cast<const uint8_t*>(space), kMaxMessageBytes}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodeSpanPrefix({}, kMaxMessageBytes, 0).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ParseWhole({static_cast<const char*>(space), kMaxMessageBytes + 1}).status(),
             absl::DataLossError("malformed message at byte 0: it exceeds 2 GiB"));
   munmap(space, kMaxMessageBytes + 1);

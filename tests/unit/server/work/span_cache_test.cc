@@ -19,20 +19,29 @@ v1::SpanHeader HeaderOf(uint64_t start) {
 
 void Keep(SpanCache& cache, uint64_t start, const Bytes& payload) {
   ASSERT_TRUE(cache.Begin(KeyOf(start)));
-  cache.Put(KeyOf(start), HeaderOf(start), payload);
+  cache.Put(KeyOf(start), HeaderOf(start), payload, start);
 }
 
 TEST(SpanCacheTest, GivesBackWhatWasKept) {
   SpanCache cache(1 << 20);
   Keep(cache, 7, {1, 2, 3});
-  Bytes payload(3);
-  const auto header = cache.Get(KeyOf(7), payload);
-  ASSERT_TRUE(header.has_value());
-  EXPECT_EQ(header->start(), 7u);
-  EXPECT_EQ(payload, (Bytes{1, 2, 3}));
-  EXPECT_FALSE(cache.Get(KeyOf(7, 2), payload).has_value()) << "another stream's";
+  const auto span = cache.Get(KeyOf(7));
+  ASSERT_NE(span, nullptr);
+  EXPECT_EQ(span->header.start(), 7u);
+  EXPECT_EQ(span->payload, (Bytes{1, 2, 3}));
+  EXPECT_EQ(span->payload_hash, 7u);
+  EXPECT_EQ(cache.Get(KeyOf(7, 2)), nullptr) << "another stream's";
   EXPECT_EQ(cache.stats().hits, 1u);
   EXPECT_EQ(cache.stats().misses, 1u);
+}
+
+TEST(SpanCacheTest, WhatIsEvictedStaysForThoseWhoHaveIt) {
+  SpanCache cache(3000);
+  Keep(cache, 0, Bytes(1000, 7));
+  const auto span = cache.Get(KeyOf(0));
+  for (uint64_t start = 1; start < 5; ++start) Keep(cache, start, Bytes(1000));
+  EXPECT_EQ(cache.Get(KeyOf(0)), nullptr);
+  EXPECT_EQ(span->payload, Bytes(1000, 7));
 }
 
 TEST(SpanCacheTest, TheLeastRecentlyUsedGoesFirstAndTheBudgetHolds) {
@@ -41,17 +50,16 @@ TEST(SpanCacheTest, TheLeastRecentlyUsedGoesFirstAndTheBudgetHolds) {
   Keep(one, 0, payload);
   const uint64_t budget = 3 * one.stats().bytes;
   SpanCache cache(budget);
-  Bytes out(1000);
   for (uint64_t start = 0; start < 3; ++start) Keep(cache, start, payload);
-  EXPECT_TRUE(cache.Get(KeyOf(0), out).has_value());
+  EXPECT_NE(cache.Get(KeyOf(0)), nullptr);
   Keep(cache, 3, payload);
-  EXPECT_TRUE(cache.Get(KeyOf(0), out).has_value());
-  EXPECT_FALSE(cache.Get(KeyOf(1), out).has_value());
+  EXPECT_NE(cache.Get(KeyOf(0)), nullptr);
+  EXPECT_EQ(cache.Get(KeyOf(1)), nullptr);
   EXPECT_LE(cache.stats().bytes, budget);
   EXPECT_GT(cache.stats().evictions, 0u);
   Keep(cache, 9, Bytes(budget));  // More than it may hold at all.
   EXPECT_LE(cache.stats().bytes, budget);
-  EXPECT_TRUE(cache.Get(KeyOf(3), out).has_value());
+  EXPECT_NE(cache.Get(KeyOf(3)), nullptr);
 }
 
 TEST(SpanCacheTest, ASpanIsBegunByOneUntilItIsKeptOrGivenUp) {
@@ -61,8 +69,8 @@ TEST(SpanCacheTest, ASpanIsBegunByOneUntilItIsKeptOrGivenUp) {
   EXPECT_TRUE(cache.Begin(KeyOf(1)));
   cache.GiveUp(KeyOf(0));
   EXPECT_TRUE(cache.Begin(KeyOf(0)));
-  cache.Put(KeyOf(0), HeaderOf(0), Bytes{1});
-  EXPECT_TRUE(cache.Begin(KeyOf(0))) << "it is kept: anyone may copy it";
+  cache.Put(KeyOf(0), HeaderOf(0), Bytes{1}, 0);
+  EXPECT_TRUE(cache.Begin(KeyOf(0))) << "it is kept: anyone may have it";
   EXPECT_TRUE(cache.Begin(KeyOf(0)));
 }
 
@@ -71,9 +79,8 @@ TEST(SpanCacheTest, WithoutABudgetItKeepsNothingAndHoldsNoOneUp) {
   EXPECT_FALSE(cache.enabled());
   EXPECT_TRUE(cache.Begin(KeyOf(0)));
   EXPECT_TRUE(cache.Begin(KeyOf(0)));
-  cache.Put(KeyOf(0), HeaderOf(0), Bytes{1});
-  Bytes out(1);
-  EXPECT_FALSE(cache.Get(KeyOf(0), out).has_value());
+  cache.Put(KeyOf(0), HeaderOf(0), Bytes{1}, 0);
+  EXPECT_EQ(cache.Get(KeyOf(0)), nullptr);
 }
 
 TEST(SpanCacheTest, ThreadsThatShareItGetWholeSpans) {
@@ -84,11 +91,10 @@ TEST(SpanCacheTest, ThreadsThatShareItGetWholeSpans) {
       for (uint64_t i = 0; i < 500; ++i) {
         const uint64_t start = (i * 7 + thread) % 30;
         if (!cache.Begin(KeyOf(start))) continue;
-        Bytes out(1000);
-        if (cache.Get(KeyOf(start), out).has_value()) {
-          EXPECT_EQ(out, Bytes(1000, static_cast<uint8_t>(start)));
+        if (const auto span = cache.Get(KeyOf(start))) {
+          EXPECT_EQ(span->payload, Bytes(1000, static_cast<uint8_t>(start)));
         } else {
-          cache.Put(KeyOf(start), HeaderOf(start), Bytes(1000, static_cast<uint8_t>(start)));
+          cache.Put(KeyOf(start), HeaderOf(start), Bytes(1000, static_cast<uint8_t>(start)), start);
         }
       }
     });

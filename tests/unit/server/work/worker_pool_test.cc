@@ -77,7 +77,7 @@ TEST(WorkerPoolTest, MakesWhatIsWantedInOrder) {
   collector.Await(3);
   EXPECT_EQ(collector.spans()[0].header.start(), 8);
   EXPECT_EQ(collector.spans()[2].header.start(), 16);
-  EXPECT_THAT(collector.spans()[0].slab.bytes(), testing::ElementsAre(8, 9, 10, 11));
+  EXPECT_THAT(collector.spans()[0].payload(), testing::ElementsAre(8, 9, 10, 11));
 }
 
 TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
@@ -159,7 +159,7 @@ TEST(WorkerPoolTest, AFailedSpanNamesItsSampleAndHoldsNoMemory) {
   EXPECT_EQ(error.sample_id(), 6);
   EXPECT_EQ(error.sample_name(), "fake/6");
   EXPECT_THAT(error.message(), testing::HasSubstr("sample 'fake/6' (id 6, position 6): EIO"));
-  EXPECT_TRUE(collector.spans()[0].slab.bytes().empty());
+  EXPECT_TRUE(collector.spans()[0].payload().empty());
 }
 
 TEST(WorkerPoolTest, AStreamThatTakesNothingOffLeavesOthersTheirTurn) {
