@@ -17,6 +17,10 @@ constexpr double kMuchSlower = 1.5;
 // What a span is late by: what so many exceed (Dean and Barroso, "The Tail at Scale", CACM 2013).
 constexpr double kLatePart = 0.05;
 
+// A server that owes something and is silent for longer than so many answers take may be gone: what it owes is asked
+// for twice at no expense of what is merely late.
+constexpr double kSuspiciousPart = 0.01;
+
 constexpr double kDeadlineFactor = 2;  // Over what one answer in a hundred exceeds.
 constexpr int kHungDeadlines = 3;      // Of silence: before that, what was asked counts as lost, and is asked again.
 constexpr double kMostPatience = 64;
@@ -221,7 +225,6 @@ absl::Duration Scheduler::DeadlineOf(ServerId id, const Server& server, int dept
   const auto found = patience_.find(id);
   const double patience = found == patience_.end() ? 1 : found->second;
   if (!answered_) return options_.first_deadline * patience;
-  // What was known then may have been a guess.
   const absl::Duration late = std::min(usual, server.pace.Usual(depth)) * lateness_.ExceededBy(0.01) * kDeadlineFactor;
   return std::max(options_.least_deadline, late) * patience;
 }
@@ -247,14 +250,20 @@ std::vector<Scheduler::Assignment> Scheduler::Hedge(absl::Time now) {
   // How long what is late has been waited for, since it was asked for the last time.
   std::map<Ticket, absl::Duration> late;
   std::set<Ticket> fresh;  // Not late yet, where it was asked for last.
-  const double lateness = lateness_.ExceededBy(kLatePart);
+  std::set<Ticket> orphaned;
+  const double lateness = lateness_.ExceededBy(kLatePart), suspicious = lateness_.ExceededBy(kSuspiciousPart);
   for (auto& [id, server] : servers_) {
+    const bool suspect =
+        now - server.silent_since >
+        std::max(options_.least_hedge, std::min(server.silent_usual, server.pace.Usual(1)) * suspicious);
     for (const auto& [span, owed] : server.owed) {
       const absl::Duration elapsed = now - owed.asked;
       // While it answers others, it is this one that is lost, not the server that is slow.
       const absl::Duration silent = now - std::max(owed.asked, server.answered);
       if (silent > owed.usual) server.pace.Outstanding(silent, owed.depth);
-      if (elapsed <= std::max(options_.least_hedge, owed.usual * lateness)) fresh.insert(owed.ticket);
+      const absl::Duration usual = std::min(owed.usual, server.pace.Usual(owed.depth));
+      if (elapsed <= std::max(options_.least_hedge, usual * lateness)) fresh.insert(owed.ticket);
+      if (suspect) orphaned.insert(owed.ticket);
       const auto [entry, is_new] = late.try_emplace(owed.ticket, elapsed);
       entry->second = std::min(entry->second, elapsed);
     }
@@ -264,11 +273,12 @@ std::vector<Scheduler::Assignment> Scheduler::Hedge(absl::Time now) {
     const Needed& needed = needed_.at(ticket);
     const bool next = ticket == needed_.begin()->first;
     if (fresh.contains(ticket) || needed.arriving.has_value() || needed.asked.size() >= (next ? 4 : 2)) continue;
-    if (!next && (hedge_tokens_ < 1 || !HasRoomFor(needed))) break;
+    const bool free = next || orphaned.contains(ticket);
+    if ((!free && hedge_tokens_ < 1) || (!next && !HasRoomFor(needed))) continue;
     const auto second = SecondFor(ticket, elapsed);
     if (!second.has_value() || Due(ticket) > servers_.at(*second).pace.Estimate(1) * 2) continue;
     Ask(*second, ticket, now, assignments);
-    if (!next) hedge_tokens_ -= 1;
+    if (!free) hedge_tokens_ -= 1;
     ++hedged_;
   }
   return assignments;
@@ -319,8 +329,8 @@ std::vector<Scheduler::Assignment> Scheduler::Done(ServerId id, Ticket ticket, a
     server.pace.Arrived(latency, queued, settled->depth);
     server.answered = now;
     server.last_answered = std::max(server.last_answered, settled->number);
-    answered_ = true;
     usual_share_ = server.pace.share_of_one();
+    if (!std::exchange(answered_, true)) AssumeOfOthers();
     double& patience = patience_.try_emplace(id, 1).first->second;
     patience = std::max(1.0, patience / 2);
     server.silent_since = server.owed.empty() ? absl::InfiniteFuture() : now;
@@ -338,6 +348,14 @@ std::vector<Scheduler::Assignment> Scheduler::Done(ServerId id, Ticket ticket, a
   needed_.erase(found);
   unassigned_.erase(ticket);
   return others;
+}
+
+// What was asked before anyone answered was asked on a guess.
+void Scheduler::AssumeOfOthers() {
+  for (auto& [id, server] : servers_) {
+    server.pace.Assume(usual_share_);
+    Refresh(id, server);
+  }
 }
 
 bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, const std::set<ServerId>& members) {

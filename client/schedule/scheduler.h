@@ -43,7 +43,8 @@ class Scheduler {
     absl::Duration least_deadline = absl::Seconds(2);   // of a span
     absl::Duration first_deadline = absl::Seconds(30);  // While no server has answered yet.
     absl::Duration least_hedge = absl::Milliseconds(50);
-    double hedges = 0.05;  // Of all spans, beside the very next one, at most so many are asked for twice.
+    double hedges = 0.05;  // Of all spans, at most so many are asked for twice; beside the very next one, and beside
+                           // what a server owes that has fallen silent.
   };
 
   struct ServerInfo {
@@ -156,6 +157,8 @@ class Scheduler {
 
   // Takes the ticket off what the server owes. None if it does not owe it.
   std::optional<Owed> Settle(ServerId server, Ticket ticket);
+
+  void AssumeOfOthers();
 
   // Needs the ticket again, unless another server owes it.
   void Return(Ticket ticket);

@@ -47,6 +47,21 @@ TEST(SpanCacheTest, JobsOfOneEpochShareTheWorkAndEachGetsEverySample) {
   EXPECT_EQ(RunEpoch(Job(without)).digest, results[0].digest);
 }
 
+TEST(SpanCacheTest, ASlowJobHoldsUpNoOther) {
+  Cluster cluster(1, CachingConfig(800));
+  LoaderOptions job = Job(cluster);
+  auto fast = *Loader::Create(job);
+  job.prefetch = 1;
+  auto slow = *Loader::Create(job);
+  uint64_t slow_samples = (*slow->Next())->real();  // And then it rests until the other is done.
+  const EpochResult whole = RunEpoch(*fast);
+  EXPECT_TRUE(whole.status.ok()) << whole.status;
+  EXPECT_EQ(whole.positions.size(), 800);
+  slow_samples += RunEpoch(*slow).positions.size();
+  EXPECT_EQ(slow_samples, 800) << "what the cache has for it, it still gets";
+  EXPECT_GT(slow->stats().cached_spans, 100);  // Of 200.
+}
+
 TEST(SpanCacheTest, AnotherSeedOrEpochSharesNothing) {
   Cluster cluster(1, CachingConfig(100));
   LoaderOptions job = Job(cluster);
