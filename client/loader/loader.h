@@ -20,7 +20,7 @@
 namespace stoker {
 
 struct LoaderOptions {
-  // Where the servers are: a shared client, or what Client::Options says of these.
+  // Where the servers are: a shared client, or else what Client::Options says of these.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
   int connections = 1;

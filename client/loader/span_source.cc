@@ -48,8 +48,8 @@ absl::Status ToStatus(const v1::Error& error) {
 // One connection to a server. All but the address is guarded by the source's mutex.
 class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_from_this<Link> {
  public:
-  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection)
-      : id(id), address(std::move(address)), connection(connection), source_(std::move(source)) {}
+  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection, int machine)
+      : id(id), address(std::move(address)), connection(connection), machine(machine), source_(std::move(source)) {}
 
   absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(*this, opened); }
   void OnSpan(const SpanMessage& span) override { source_->OnSpan(*this, span); }
@@ -59,6 +59,7 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
   const int id;
   const std::string address;
   const int connection;  // To this address, from 0.
+  const int machine;     // The id of its first one.
 
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   bool opened = false;
@@ -137,10 +138,11 @@ void SpanSource::UpdateMembers() {
   std::set<std::pair<std::string, int>> known;
   for (const auto& [id, link] : links_) known.emplace(link->address, link->connection);
   for (const std::string& address : addresses) {
+    const int machine = machines_.try_emplace(address, next_link_).first->second;
     for (int connection = 0; connection < client_->options().connections; ++connection) {
       if (known.contains({address, connection})) continue;
       const int id = next_link_++;
-      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection));
+      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection, machine));
     }
   }
 }
@@ -166,8 +168,9 @@ void SpanSource::GiveUp(const Link& link) {
     absl::MutexLock lock(&mutex_);
     stream = link.stream;
   }
-  client_->transport()->Drop(link.address, link.connection);
-  if (stream != nullptr) stream->Abort();
+  if (stream == nullptr) return;
+  client_->transport()->Drop(link.address, link.connection, *stream);
+  stream->Abort();
 }
 
 // Takes back what is overdue, and gives up servers that hang.
@@ -222,8 +225,11 @@ absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
     const int connections = client_->options().connections;
     const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
     const int parallelism = std::max(1, (workers + connections - 1 - link.connection) / connections);
-    scheduler_.AddServer(link.id,
-                         {.parallelism = parallelism, .caches = opened.span_cache(), .name = HashOf(link.address)});
+    scheduler_.AddServer(link.id, {.parallelism = parallelism,
+                                   .caches = opened.span_cache(),
+                                   .name = HashOf(link.address),
+                                   .machine = link.machine,
+                                   .workers = workers});
   }
   SendWants();
   return absl::OkStatus();
@@ -296,7 +302,7 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
     absl::MutexLock lock(&mutex_);
     std::set<int> members;
     for (const auto& [id, member] : links_)
-      if (member->member) members.insert(id);
+      if (member->member) members.insert(member->machine);
     if (!absl::IsUnavailable(status)) {
       AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);
@@ -430,7 +436,10 @@ void SpanSource::AddTo(LoaderStats& stats) const {
     server.spans += link->spans;
     if (server.problem.empty()) server.problem = link->problem;
   }
-  for (auto& [address, server] : servers) stats.servers.push_back(std::move(server));
+  for (auto& [address, server] : servers) {
+    if (server.connected) server.problem.clear();  // Of one of its connections.
+    stats.servers.push_back(std::move(server));
+  }
 }
 
 std::string SpanSource::Problems() const {

@@ -18,8 +18,11 @@ grpc::ByteBuffer Serialize(const v1::StreamRequest& request) {
 
 }  // namespace
 
-SpanStream::SpanStream(grpc::GenericStub stub, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler)
-    : call_(stub.PrepareCall(&context_, kStreamMethod, queue)), handler_(std::move(handler)) {}
+SpanStream::SpanStream(std::shared_ptr<grpc::Channel> channel, grpc::CompletionQueue* queue,
+                       std::shared_ptr<Handler> handler)
+    : channel_(std::move(channel)),
+      call_(grpc::GenericStub(channel_).PrepareCall(&context_, kStreamMethod, queue)),
+      handler_(std::move(handler)) {}
 
 void SpanStream::Start(const v1::Open& open) {
   self_ = shared_from_this();

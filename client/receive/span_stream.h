@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "common/identity/span_id.h"
 #include "common/wire/span_codec.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "stoker/v1/data_service.pb.h"
@@ -38,7 +39,7 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
     virtual void OnClosed(const absl::Status& status) = 0;
   };
 
-  SpanStream(grpc::GenericStub stub, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler);
+  SpanStream(std::shared_ptr<grpc::Channel> channel, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler);
 
   // Asks for a span. False if the stream was half-closed or broke: it was not asked for.
   bool Want(const SpanId& span);
@@ -72,6 +73,7 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   void Finish();
   void ReleaseIfOver();
 
+  const std::shared_ptr<grpc::Channel> channel_;
   grpc::ClientContext context_;
   const std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   const std::shared_ptr<Handler> handler_;

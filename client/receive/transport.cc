@@ -86,17 +86,16 @@ absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& addr
 
 std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int connection, const v1::Open& open,
                                             std::shared_ptr<SpanStream::Handler> handler) {
-  auto stream =
-      std::make_shared<SpanStream>(grpc::GenericStub(ChannelTo(address, connection)), &queue_, std::move(handler));
+  auto stream = std::make_shared<SpanStream>(ChannelTo(address, connection), &queue_, std::move(handler));
   stream->Start(open);
   return stream;
 }
 
-void Transport::Drop(const std::string& address, int connection) {
+void Transport::Drop(const std::string& address, int connection, const SpanStream& stream) {
   std::shared_ptr<grpc::Channel> dropped;  // Goes without the lock.
   absl::MutexLock lock(&mutex_);
   const auto found = channels_.find({address, connection});
-  if (found == channels_.end()) return;
+  if (found == channels_.end() || found->second != stream.channel_) return;
   dropped = std::move(found->second);
   channels_.erase(found);
 }

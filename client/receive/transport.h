@@ -49,9 +49,9 @@ class Transport {
   std::shared_ptr<SpanStream> Open(const std::string& address, int connection, const v1::Open& open,
                                    std::shared_ptr<SpanStream::Handler> handler);
 
-  // Gives a connection up: what begins after this makes a new one. For one that is dead without having said so; a
-  // stream that ends leaves its connection as it is.
-  void Drop(const std::string& address, int connection);
+  // Gives up the connection that `stream` has, unless that has been done: what begins after this makes a new one. For
+  // one that is dead without having said so; a stream that ends leaves its connection as it is.
+  void Drop(const std::string& address, int connection, const SpanStream& stream);
 
  private:
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, int connection = 0);

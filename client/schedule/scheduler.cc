@@ -40,7 +40,7 @@ void Scheduler::AddServer(ServerId id, const ServerInfo& info) {
     if (server.pace.known()) shares += server.pace.share_of_one(), ++known;
   if (answered_) added->second.pace.Assume(known > 0 ? shares / known : usual_share_);
   caching_ += info.caches ? 1 : 0;
-  for (auto& [ticket, needed] : needed_) needed.failures.erase(id);
+  for (auto& [ticket, needed] : needed_) needed.failures.erase(MachineOf(id));
   Refresh(id, added->second);
 }
 
@@ -141,8 +141,15 @@ bool Scheduler::HasRoomFor(const Needed& needed) const {
   return owed_bytes_ == 0 || owed_bytes_ + needed.bytes <= options_.max_bytes;
 }
 
+int Scheduler::MachineOf(ServerId id) const {
+  const auto found = servers_.find(id);
+  return found == servers_.end() || found->second.info.machine < 0 ? id : found->second.info.machine;
+}
+
 bool Scheduler::May(ServerId id, const Needed& needed) const {
-  return !needed.failures.contains(id) && std::find(needed.asked.begin(), needed.asked.end(), id) == needed.asked.end();
+  const int machine = MachineOf(id);
+  return !needed.failures.contains(machine) &&
+         std::none_of(needed.asked.begin(), needed.asked.end(), [&](ServerId it) { return MachineOf(it) == machine; });
 }
 
 void Scheduler::Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assignment>& assignments) {
@@ -194,10 +201,10 @@ std::vector<Scheduler::Assignment> Scheduler::Assign(absl::Time now) {
 std::optional<Scheduler::ServerId> Scheduler::OwnerOf(const Needed& needed) const {
   const uint64_t span = MixAll({needed.span.epoch, needed.span.start, needed.span.count});
   std::optional<ServerId> owner;
-  std::tuple<uint64_t, absl::Duration> most;
+  std::tuple<uint64_t, bool, absl::Duration> most;
   for (const auto& [id, server] : servers_) {
     if (!server.open || !server.info.caches || !May(id, needed)) continue;
-    const std::tuple weight(MixAll({span, server.info.name}), -std::get<0>(server.place));
+    const std::tuple weight(MixAll({span, server.info.name}), server.roomy, -std::get<0>(server.place));
     if (owner.has_value() && weight <= most) continue;
     owner = id;
     most = weight;
@@ -230,7 +237,8 @@ absl::Duration Scheduler::DeadlineOf(ServerId id, const Server& server, int dept
 }
 
 bool Scheduler::MayStillCome(const Server& server, const Owed& owed, absl::Duration deadline, absl::Time now) const {
-  const bool overtaken = owed.number + server.info.parallelism < server.last_answered;
+  const int workers = std::max(server.info.parallelism, server.info.workers);
+  const bool overtaken = owed.number + workers < server.last_answered;
   return !overtaken && now - server.answered < deadline;
 }
 
@@ -363,7 +371,7 @@ bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, co
   const auto found = needed_.find(ticket);
   if (found == needed_.end()) return true;
   if (found->second.arriving == id) found->second.arriving.reset();
-  found->second.failures[id] = reason;
+  found->second.failures[MachineOf(id)] = reason;
   Return(ticket);
   return std::any_of(members.begin(), members.end(),
                      [&](ServerId member) { return !found->second.failures.contains(member); });

@@ -51,6 +51,11 @@ class Scheduler {
     int parallelism = 1;  // Spans that it works on at once; at least 1.
     bool caches = false;  // Whether it keeps spans for jobs that ask for the same.
     uint64_t name = 0;    // A hash of its address.
+
+    // With several connections to one server, each of which is a ServerId: a number that they share, which is no other
+    // server's id, and the workers of all. What one failed, all did; what one was asked for, no other is.
+    int machine = -1;  // Itself.
+    int workers = 0;   // `parallelism`.
   };
 
   // A span to ask a server for, or that it was asked for.
@@ -101,8 +106,8 @@ class Scheduler {
   // back.
   std::vector<Assignment> Done(ServerId server, Ticket ticket, absl::Time now, absl::Duration queued);
 
-  // The server cannot make it: others are asked, now or when they come. False if all of `members`, the servers that
-  // the job has, whether they are there or not, have failed it by now.
+  // The server cannot make it: others are asked, now or when they come. False if all of `members`, the servers
+  // (machines) that the job has, whether they are there or not, have failed it by now.
   bool Failed(ServerId server, Ticket ticket, const std::string& reason, const std::set<ServerId>& members);
 
   // It was not asked for after all, or arrived unusable: anyone is asked again.
@@ -149,8 +154,8 @@ class Scheduler {
     SpanId span;
     uint64_t bytes = 0;
     std::vector<ServerId> asked;
-    std::optional<ServerId> arriving;  // From where it is being taken.
-    std::map<ServerId, std::string> failures;
+    std::optional<ServerId> arriving;     // From where it is being taken.
+    std::map<int, std::string> failures;  // By machine.
   };
 
   void Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assignment>& assignments);
@@ -167,6 +172,7 @@ class Scheduler {
   void Refresh(ServerId id, Server& server);
   void Unplace(Server& server);
 
+  int MachineOf(ServerId id) const;
   bool HasRoomFor(const Needed& needed) const;
   bool May(ServerId id, const Needed& needed) const;
   std::optional<Ticket> FirstFor(const Place& place) const;

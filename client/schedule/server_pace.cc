@@ -21,9 +21,10 @@ void ServerPace::Arrived(absl::Duration latency, absl::Duration queued, int dept
   const absl::Duration share = std::max(latency / std::max(depth, parallelism_), kLeastShare);
   share_ = known_ ? share_ + (share - share_) * kWeight : share;
   queued_ = known_ ? std::min(queued, queued_ + (queued - queued_) * kWeight) : queued;
+  const absl::Duration unqueued = std::max(latency - queued, kLeastShare);
+  usually_unqueued_ = known_ ? usually_unqueued_ + (unqueued - usually_unqueued_) * kWeight : unqueued;
   known_ = true;
   silent_share_ = absl::ZeroDuration();
-  const absl::Duration unqueued = std::max(latency - queued, kLeastShare);
   unqueued_ = std::min(unqueued, unqueued_ * (1 + kForget));
 }
 
@@ -40,7 +41,7 @@ absl::Duration ServerPace::Estimate(int depth) const {
 int ServerPace::Window() const {
   if (!known_) return std::max(kLeastWindow, 2 * parallelism_ + 2);
   const double on_the_way = std::ceil(absl::FDivDuration(unqueued_, share_));
-  const double crowded = std::max(1.0, absl::FDivDuration(queued_, unqueued_ * kFairQueue));
+  const double crowded = std::max(1.0, absl::FDivDuration(queued_, usually_unqueued_ * kFairQueue));
   const double window = on_the_way + std::max(2.0, (parallelism_ + 2) / crowded);
   return static_cast<int>(std::clamp<double>(window, kLeastWindow, kMostWindow));
 }

@@ -14,7 +14,7 @@ namespace stoker {
 // as well as for one that is kept busy, and grows where other jobs, a slow disk or the network take their part.
 class ServerPace {
  public:
-  static constexpr int kLeastWindow = 2, kMostWindow = 512;
+  static constexpr int kLeastWindow = 3, kMostWindow = 512;
 
   explicit ServerPace(int parallelism) : parallelism_(parallelism) {}
 
@@ -54,6 +54,7 @@ class ServerPace {
   absl::Duration share_ = absl::Seconds(1);
   absl::Duration silent_share_;                         // At least so much, if what is outstanding came now.
   absl::Duration queued_;                               // In its queue, at least: it falls at once and rises slowly.
+  absl::Duration usually_unqueued_;                     // The latency without that.
   absl::Duration unqueued_ = absl::InfiniteDuration();  // The least latency without the wait in its queue.
 };
 

@@ -43,6 +43,9 @@ struct SlabPool::State {
     return held + idle_bytes + streams * kStreamOverheadBytes <= budget;
   }
 
+  // Takes the buffer for the next slab of its size, if it fits.
+  void Keep(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+
   // A buffer of just `size` bytes, an idle one if there is; others make room.
   std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
 };
@@ -163,12 +166,22 @@ void SlabPool::Slab::Release() {
     state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
     shares->held -= size_;
     state.held -= size_;
-    if (state.Fits(state.idle_bytes + size_)) {
-      state.idle.push_back({std::move(buffer_), size_});
-      state.idle_bytes += size_;
-    }
+    if (buffer_ != nullptr) state.Keep(buffer_, size_);
   }
   state.on_release();
+}
+
+void SlabPool::Slab::DropBuffer() {
+  if (shares_ == nullptr) return;
+  std::unique_ptr<uint8_t[]> unfit = std::move(buffer_);  // Freed without the lock.
+  absl::MutexLock lock(&shares_->state->mutex);
+  if (unfit != nullptr) shares_->state->Keep(unfit, size_);
+}
+
+void SlabPool::State::Keep(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) {
+  if (!Fits(idle_bytes + size)) return;
+  idle.push_back({std::move(buffer), size});
+  idle_bytes += size;
 }
 
 }  // namespace stoker

@@ -37,7 +37,11 @@ class SlabPool {
     Slab& operator=(Slab&& other);
     ~Slab() { Release(); }
 
-    std::span<uint8_t> bytes() const { return {buffer_.get(), size_}; }
+    // Empty after DropBuffer.
+    std::span<uint8_t> bytes() const { return {buffer_.get(), buffer_ == nullptr ? 0 : size_}; }
+
+    // Leaves the buffer to others and keeps its room in the account, for memory from elsewhere.
+    void DropBuffer();
 
    private:
     friend class SlabPool;

@@ -17,12 +17,6 @@
 
 namespace stoker {
 
-// Spans that were made, by identity, for jobs that ask for the same ones: the least recently used goes first. Bytes
-// are a pure function of the key, so a span that is kept is the span.
-//
-// Keys begin with a StreamPlan's key, which hashes all that bytes depend on. Two jobs on one server whose 64-bit keys
-// collide would need some four billion different ones.
-//
 // A span that was made. Never changes.
 struct KeptSpan {
   v1::SpanHeader header;
@@ -30,6 +24,12 @@ struct KeptSpan {
   uint64_t payload_hash = 0;  // See HashOfPayload.
 };
 
+// Spans that were made, by identity, for jobs that ask for the same ones: the least recently used goes first. Bytes
+// are a pure function of the key, so a span that is kept is the span.
+//
+// Keys begin with a StreamPlan's key, which hashes all that bytes depend on. Two jobs on one server whose 64-bit keys
+// collide would need some four billion different ones.
+//
 // Thread-safe. Bounded by its budget, which counts payloads and headers; what is evicted while it is being sent stays
 // until then, for which its receiver must have room.
 class SpanCache {

@@ -34,8 +34,10 @@ struct WorkerPool::Queue {
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
 
   std::deque<Wanted> wanted;
-  uint64_t worked_ns = 0;           // This stream's virtual time. Spans in work count as much as
-  std::optional<uint64_t> last_ns;  // the last one took; the first one, as much as another stream's last.
+  int in_work = 0;
+  uint64_t worked_ns = 0;            // This stream's virtual time. What is in work counts as much as
+  uint64_t charged_ns = 0;           // this, for which it usually takes; the first one, as much as other streams'.
+  std::optional<uint64_t> usual_ns;  // Of one.
 
   std::atomic<bool> abandoned = false;  // Of no mutex: asked while a span is made.
 };
@@ -57,8 +59,8 @@ struct WorkerPool::State {
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   std::atomic<bool> stopping_now = false;  // The same for spans in hand.
   std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
-  uint64_t virtual_ns ABSL_GUARDED_BY(mutex) = 0;  // Of the stream that was served last, or more.
-  uint64_t last_ns ABSL_GUARDED_BY(mutex) = 0;     // That a span took.
+  uint64_t served_ns ABSL_GUARDED_BY(mutex) = 0;  // The virtual time of the stream that was served last.
+  uint64_t usual_ns ABSL_GUARDED_BY(mutex) = 0;   // That a span takes.
 
   void Wake() {
     absl::MutexLock lock(&mutex);
@@ -92,18 +94,35 @@ struct WorkerPool::State {
         cache.GiveUp(queue->KeyOf(next->span));
         continue;
       }
-      virtual_ns = std::max(virtual_ns, queue->worked_ns);
-      Task task{queue, *next, *std::move(slab), queue->last_ns.value_or(last_ns)};
+      Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(usual_ns)};
       queue->worked_ns += task.charged_ns;
+      queue->charged_ns += task.charged_ns;
+      ++queue->in_work;
       queue->wanted.erase(next);
       return task;
     }
     return std::nullopt;
   }
 
-  // A stream that wants again after a rest starts level with whom was served last: rest earns no credit.
+  // A stream that wants again after a rest starts level with those that do not rest, or with the last one that did not:
+  // rest earns no credit.
   void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    queue.worked_ns = std::max(queue.worked_ns, virtual_ns);
+    std::optional<uint64_t> least;
+    for (const auto& other : queues)
+      if (other.get() != &queue && (other->in_work > 0 || !other->wanted.empty()))
+        least = std::min(least.value_or(~uint64_t{0}), other->worked_ns - other->charged_ns);
+    queue.worked_ns = std::max(queue.worked_ns, least.value_or(served_ns));
+  }
+
+  // A span of the queue took so long.
+  void Served(Queue& queue, uint64_t charged_ns, uint64_t worked_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    --queue.in_work;
+    queue.worked_ns += worked_ns - charged_ns;
+    queue.charged_ns -= charged_ns;
+    served_ns = queue.worked_ns - queue.charged_ns;
+    const auto with = [&](uint64_t usual) { return usual - usual / 4 + worked_ns / 4; };
+    queue.usual_ns = queue.usual_ns.has_value() ? with(*queue.usual_ns) : worked_ns;
+    usual_ns = with(usual_ns);
   }
 
   void Run(uint64_t max_pixels);
@@ -123,6 +142,7 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
     finished.header.set_cached(true);
     finished.payload_hash = finished.kept->payload_hash;
     finished.slab = std::move(task.slab);
+    finished.slab.DropBuffer();
     return finished;
   }
   finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(),
@@ -149,8 +169,7 @@ void WorkerPool::State::Run(uint64_t max_pixels) {
     if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
     const uint64_t worked_ns = NanosecondsSince(begun);
     absl::MutexLock lock(&mutex);
-    task->queue->worked_ns += worked_ns - task->charged_ns;
-    task->queue->last_ns = last_ns = worked_ns;
+    Served(*task->queue, task->charged_ns, worked_ns);
   }
 }
 

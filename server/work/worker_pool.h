@@ -25,7 +25,7 @@ namespace stoker {
 // A made span on its way out. Without a payload if header.error is set.
 struct FinishedSpan {
   v1::SpanHeader header;
-  SlabPool::Slab slab;                   // Its payload, or as much room for
+  SlabPool::Slab slab;                   // Its payload, or without a buffer, as much room for
   std::shared_ptr<const KeptSpan> kept;  // one that was kept.
   uint64_t payload_hash = 0;
 

@@ -192,7 +192,7 @@ void Print(const std::vector<WireWay>& ways, const std::vector<std::vector<Cost>
   const Cost tcp = MedianOf(costs[kTcp]);
   std::printf("%-16s %8s %10s %24s %24s\n", "", "GB/s", "raw TCP is", "client core-s per GB", "server core-s per GB");
   for (size_t i = 0; i < ways.size(); ++i) {
-    if (costs[i].empty()) {
+    if (!ways[i].skipped.empty()) {
       std::printf("%-16s skipped: %s\n", ways[i].name.c_str(), ways[i].skipped.c_str());
       continue;
     }

@@ -86,6 +86,21 @@ TEST_F(ProxyTest, BytesThatAreChangedAreNotTaken) {
   }
 }
 
+TEST_F(ProxyTest, AConnectionThatFallsSilentIsMadeAnew) {
+  ExpectTheSameEpoch([this](int done) {
+    if (done == 5) proxy_.Forsake();
+  });
+}
+
+TEST_F(ProxyTest, AJobHasAsManyConnectionsAsItAsksFor) {
+  const uint64_t before = proxy_.counts().connections;
+  LoaderOptions job = Job({proxy_.address()});
+  job.connections = 3;
+  const EpochResult epoch = RunEpoch(job);
+  EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+  EXPECT_EQ(proxy_.counts().connections - before, 3u);
+}
+
 TEST_F(ProxyTest, RequestsThatAreHeldBackAreMadeAgain) { ExpectTheSameEpochThough({.hold_requests = true}); }
 TEST_F(ProxyTest, AnswersThatAreHeldBackCountOnceThoughTheyCome) { ExpectTheSameEpochThough({.hold_answers = true}); }
 

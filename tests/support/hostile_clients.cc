@@ -64,7 +64,8 @@ v1::StreamRequest Nonsense(std::mt19937_64& random) {
 
 StalledReader::StalledReader(const std::string& address, const std::string& dataset, int wants)
     : stub_(NewConnection(address)), stream_(stub_->Stream(&context_)) {
-  stream_->Write(Open(dataset));
+  v1::StreamResponse response;
+  opened_ = stream_->Write(Open(dataset)) && stream_->Read(&response) && response.has_opened();
   v1::StreamRequest want;
   want.mutable_want()->set_count(1);
   for (int i = 0; i < wants; ++i) {
@@ -109,8 +110,8 @@ void HostileClient::RunStream(const std::stop_token& stop, uint64_t seed) {
     const v1::StreamRequest request = kind_ == Kind::kHugeWants ? HugeWant(random)
                                       : kind_ == Kind::kCancels ? Cancel(random)
                                                                 : Nonsense(random);
-    ++messages_;
     if (!stream->Write(request)) break;
+    ++messages_;
   }
   context.TryCancel();
 }
@@ -128,8 +129,8 @@ void HostileClient::RunBytes(const std::stop_token& stop, uint64_t seed) {
       Pace();
       uint64_t bytes[32];
       for (uint64_t& word : bytes) word = random();
-      ++messages_;
       if (send(connection, bytes, sizeof bytes, MSG_NOSIGNAL) <= 0) break;
+      ++messages_;
     }
   }
   close(connection);

@@ -21,10 +21,14 @@ class StalledReader {
   StalledReader& operator=(const StalledReader&) = delete;
   ~StalledReader();
 
+  // Whether the server took it.
+  bool opened() const { return opened_; }
+
  private:
   std::unique_ptr<v1::DataService::Stub> stub_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>> stream_;
+  bool opened_ = false;
 };
 
 // A client that does one kind of harm, on new connections again and again, until it is destroyed.
@@ -42,6 +46,7 @@ class HostileClient {
   HostileClient(std::string address, std::string dataset, Kind kind, double messages_per_second, uint64_t seed);
   ~HostileClient();
 
+  // That it could send.
   uint64_t messages() const { return messages_; }
 
  private:

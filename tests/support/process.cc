@@ -92,9 +92,19 @@ Process::Process(std::vector<std::string> arguments, const std::map<std::string,
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  EXPECT_EQ(posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), envp.data()), 0) << "cannot start " << argv[0];
+  ended_ = posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), envp.data()) != 0;
   posix_spawn_file_actions_destroy(&files);
-  Running::Get().Add(pid_);
+  if (ended_) {
+    ADD_FAILURE() << "cannot start " << argv[0];
+  } else {
+    Running::Get().Add(pid_);
+  }
+}
+
+void Process::Ended(int wait_status) {
+  status_ = StatusOf(wait_status);
+  ended_ = true;
+  Running::Get().Remove(pid_);  // Its id may be another's from now on.
 }
 
 Process::~Process() {
@@ -103,7 +113,6 @@ Process::~Process() {
     Signal(SIGKILL);
     Wait();
   }
-  Running::Get().Remove(pid_);
   std::filesystem::remove_all(folder_);
 }
 
@@ -113,9 +122,8 @@ std::string Process::Stderr() const { return ReadText(folder_ + "/stderr"); }
 std::string Process::AwaitLine(const std::string& prefix) {
   while (true) {
     int status = 0;
-    const bool over = ended_ || waitpid(pid_, &status, WNOHANG) == pid_;
-    if (over && !ended_) status_ = StatusOf(status);
-    ended_ = over;
+    if (!ended_ && waitpid(pid_, &status, WNOHANG) == pid_) Ended(status);
+    const bool over = ended_;
     std::istringstream lines(Stdout());
     for (std::string line; std::getline(lines, line);)
       if (line.rfind(prefix, 0) == 0 && !lines.eof()) return line.substr(prefix.size());
@@ -135,8 +143,7 @@ int Process::Wait() {
   if (!ended_) {
     int status = 0;
     waitpid(pid_, &status, 0);
-    status_ = StatusOf(status);
-    ended_ = true;
+    Ended(status);
   }
   return status_;
 }

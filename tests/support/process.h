@@ -44,6 +44,8 @@ class Process {
   double CpuSeconds() const { return CpuSecondsOf(pid_); }
 
  private:
+  void Ended(int wait_status);
+
   std::string folder_;
   pid_t pid_ = -1;
   bool ended_ = false;

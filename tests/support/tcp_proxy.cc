@@ -53,6 +53,7 @@ struct TcpProxy::State {
   // One client's connection and ours to the server. Closed when both directions are done with it.
   struct Pair {
     int client = -1, server = -1;
+    std::atomic<bool> forsaken = false;
     ~Pair() {
       close(client);
       close(server);
@@ -79,7 +80,7 @@ struct TcpProxy::State {
 
   void Accept();
   void Pump(const std::shared_ptr<Pair>& pair, bool answers, uint32_t seed);
-  std::optional<Faults> AwaitPassage(bool answers);  // None: it is over.
+  std::optional<Faults> AwaitPassage(const Pair& pair, bool answers);  // None: it is over.
   void Corrupt(std::span<char> piece, double part, std::mt19937& random);
   void ShutAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     for (const auto& weak : pairs)
@@ -128,6 +129,12 @@ void TcpProxy::Reset() {
   state_->ShutAll();
 }
 
+void TcpProxy::Forsake() {
+  absl::MutexLock lock(&state_->mutex);
+  for (const auto& weak : state_->pairs)
+    if (const auto pair = weak.lock()) pair->forsaken = true;
+}
+
 void TcpProxy::State::Accept() {
   while (true) {
     const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
@@ -152,9 +159,9 @@ void TcpProxy::State::Accept() {
   }
 }
 
-std::optional<TcpProxy::Faults> TcpProxy::State::AwaitPassage(bool answers) {
+std::optional<TcpProxy::Faults> TcpProxy::State::AwaitPassage(const Pair& pair, bool answers) {
   absl::MutexLock lock(&mutex);
-  while ((answers ? faults.hold_answers : faults.hold_requests) && !stopping) changed.Wait(&mutex);
+  while ((pair.forsaken || (answers ? faults.hold_answers : faults.hold_requests)) && !stopping) changed.Wait(&mutex);
   if (stopping) return std::nullopt;
   return faults;
 }
@@ -174,7 +181,7 @@ void TcpProxy::State::Pump(const std::shared_ptr<Pair>& pair, bool answers, uint
   while (true) {
     const ssize_t count = recv(from, piece.data(), piece.size(), 0);
     if (count <= 0) break;
-    const std::optional<Faults> now = AwaitPassage(answers);
+    const std::optional<Faults> now = AwaitPassage(*pair, answers);
     if (!now.has_value()) break;
     if (answers && now->corrupt > 0) Corrupt(std::span(piece).first(count), now->corrupt, random);
     absl::SleepFor(now->delay);

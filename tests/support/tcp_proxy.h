@@ -43,6 +43,9 @@ class TcpProxy {
   // Resets all connections.
   void Reset();
 
+  // Passes nothing on any more over the connections that there are.
+  void Forsake();
+
  private:
   struct State;
 

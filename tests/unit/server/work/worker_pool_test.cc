@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -112,6 +113,24 @@ TEST(WorkerPoolTest, RestEarnsNoCredit) {
   gate.Notify();
   const auto order = collector.Await(3001);
   EXPECT_EQ(order.back(), 2) << "the stream that had worked waited for the new one";
+}
+
+// Spans of a stream whose storage has just stalled are charged as much again, until it shows that they take less.
+TEST(WorkerPoolTest, AStreamThatStalledTakesNoTurnsFromOneThatJoins) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  Collector collector;
+  WorkerPool pool(4, kBudget, 1 << 20);
+  auto stalled = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  auto joins = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
+  for (uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 4096, 4096}).ok());
+  absl::SleepFor(absl::Seconds(1));  // As long as thousands of spans take.
+  gate.Notify();
+  collector.Await(8);
+  ASSERT_TRUE(joins->Want({0, 0, 4096}).ok());
+  const auto order = collector.Await(3001);
+  EXPECT_LT(std::find(order.begin(), order.end(), 2) - order.begin(), 2500) << "it waited for the one that stalled";
 }
 
 TEST(WorkerPoolTest, ASpanThatNobodyWaitsForIsGivenUp) {
