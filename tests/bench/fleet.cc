@@ -32,9 +32,9 @@ TextFile::TextFile(const std::string& text) {
 TextFile::~TextFile() { std::filesystem::remove(path_); }
 
 TextFile SleepingConfig(uint32_t sleep_us, int side, uint64_t samples) {
-  return TextFile(absl::StrCat("{log: {level: error}, datasets: [{name: sleeping, synthetic: {samples: ", samples,
-                               ", sleep_us: ", sleep_us, ", fields: [{name: image, dtype: uint8, shape: [", side, ", ",
-                               side, ", 3]}]}}]}"));
+  return TextFile(absl::StrCat(
+      "{log: {level: error}, max_pixels: 1048576, datasets: [{name: sleeping, synthetic: {samples: ", samples,
+      ", sleep_us: ", sleep_us, ", fields: [{name: image, dtype: uint8, shape: [", side, ", ", side, ", 3]}]}}]}"));
 }
 
 Fleet::Fleet(int servers, const std::vector<std::string>& flags) {
