@@ -44,7 +44,7 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       ->check(Silent(CLI::Range(0.001, 86400.0)))
       ->type_name("SECONDS");
   command.add_option("--connections", flags.connections, "TCP connections to each server [1]")
-      ->check(Silent(CLI::Range(1, 16)))
+      ->check(Silent(CLI::Range(1, Client::kMostConnections)))
       ->type_name("N");
   auto* ca = command
                  .add_option("--tls-ca", flags.tls_ca,

@@ -22,8 +22,6 @@
 namespace stoker {
 namespace {
 
-constexpr int kMostConnections = 16;
-
 // How long servers that are slower than the first to answer are waited for.
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 

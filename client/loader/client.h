@@ -17,14 +17,16 @@ class Transport;
 // validation, share a client. Thread-safe. Connects when it is first asked something.
 class Client {
  public:
+  static constexpr int kMostConnections = 16;  // To a server.
+
   struct Options {
     // "host:port", "host" (port 7077), "unix:/path", "dns:///name:port" for all addresses of a name, or "file:/path"
     // for those that a file lists, one a line; names are looked up and files read again every few seconds.
     std::vector<std::string> servers;
     absl::Duration connect_timeout = absl::Seconds(30);
 
-    // TCP connections to each server, 1 to 16: more where one is the limit, as over a long way, where one congestion
-    // window is.
+    // TCP connections to each server, 1 to kMostConnections: more where one is the limit, as over a long way, where one
+    // congestion window is.
     int connections = 1;
 
     // Connect by TLS, to servers whose certificates these authorities signed: a file in PEM. Empty: no TLS.

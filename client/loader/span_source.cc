@@ -59,7 +59,7 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
   const int id;
   const std::string address;
   const int connection;  // To this address, from 0.
-  const int machine;     // The id of its first one.
+  const int machine;     // Equal for all connections to it: the first one's id.
 
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   bool opened = false;
@@ -136,9 +136,13 @@ void SpanSource::UpdateMembers() {
   }
   for (const auto& link : gone) links_.erase(link->id);
   std::set<std::pair<std::string, int>> known;
-  for (const auto& [id, link] : links_) known.emplace(link->address, link->connection);
+  std::map<std::string, int> machines;
+  for (const auto& [id, link] : links_) {
+    known.emplace(link->address, link->connection);
+    machines.emplace(link->address, link->machine);
+  }
   for (const std::string& address : addresses) {
-    const int machine = machines_.try_emplace(address, next_link_).first->second;
+    const int machine = machines.try_emplace(address, next_link_).first->second;
     for (int connection = 0; connection < client_->options().connections; ++connection) {
       if (known.contains({address, connection})) continue;
       const int id = next_link_++;

@@ -114,8 +114,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
   std::map<int, std::shared_ptr<Link>> links_ ABSL_GUARDED_BY(mutex_);
   int next_link_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, int> machines_ ABSL_GUARDED_BY(mutex_);  // By address.
-  int streams_ ABSL_GUARDED_BY(mutex_) = 0;                      // that have not ended
+  int streams_ ABSL_GUARDED_BY(mutex_) = 0;  // that have not ended
   std::map<Ticket, std::unique_ptr<Request>> requests_ ABSL_GUARDED_BY(mutex_);
   std::minstd_rand jitter_ ABSL_GUARDED_BY(mutex_);
 

@@ -20,6 +20,7 @@ constexpr double kForget = 1.0 / 1024;
 void ServerPace::Arrived(absl::Duration latency, absl::Duration queued, int depth) {
   const absl::Duration share = std::max(latency / std::max(depth, parallelism_), kLeastShare);
   share_ = known_ ? share_ + (share - share_) * kWeight : share;
+  queued = std::clamp(queued, absl::ZeroDuration(), latency);  // The server says so.
   queued_ = known_ ? std::min(queued, queued_ + (queued - queued_) * kWeight) : queued;
   const absl::Duration unqueued = std::max(latency - queued, kLeastShare);
   usually_unqueued_ = known_ ? usually_unqueued_ + (unqueued - usually_unqueued_) * kWeight : unqueued;

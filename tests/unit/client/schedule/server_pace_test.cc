@@ -42,6 +42,15 @@ TEST(ServerPaceTest, AServerThatIsSharedByManyIsAskedForLittle) {
   EXPECT_EQ(pace.Window(), 3);
 }
 
+TEST(ServerPaceTest, WhatAServerClaimsToHaveWaitedIsBoundedByTheLatency) {
+  ServerPace honest(2), lying(2);
+  for (int i = 0; i < 50; ++i) honest.Arrived(absl::Milliseconds(20), absl::ZeroDuration(), 2);
+  for (int i = 0; i < 50; ++i) lying.Arrived(absl::Milliseconds(20), -absl::Hours(1), 2);
+  EXPECT_EQ(lying.Window(), honest.Window());
+  lying.Arrived(absl::Milliseconds(20), absl::Hours(1), 2);
+  EXPECT_LE(lying.Window(), honest.Window());
+}
+
 TEST(ServerPaceTest, SilenceIsLearnedFromAndOneAnswerForgivesIt) {
   ServerPace pace(1);
   for (int i = 0; i < 50; ++i) pace.Arrived(absl::Milliseconds(10), {}, 1);
