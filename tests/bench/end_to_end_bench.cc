@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -107,17 +106,16 @@ int Run(const Options& options) {
                                  {"server_core_seconds_per_1000_images", spent.server_cpu / thousands},
                                  {"client_core_seconds_per_1000_images", spent.client_cpu / thousands}};
   AddJson(rows, "", json);
-  if (!options.json.empty() && !(std::ofstream(options.json) << json.dump(2) << "\n"))
-    Die("cannot write " + options.json);
+  WriteFile(options.json, json.dump(2) + "\n");
   return 0;
 }
 
 int Main(int argc, char** argv) {
   CLI::App app(
       "Times images from files to a training loop, server and client on this machine: Stoker beside its engine alone,\n"
-      "and with --peers the tf.data service, PyTorch's DataLoader and DALI. Stoker and the service read files anew "
-      "each\n"
-      "epoch, as a DataLoader does; DALI and the engine have them in memory",
+      "and with --peers the tf.data service, PyTorch's DataLoader and DALI. Stoker, the service and the DataLoader "
+      "read\n"
+      "files anew each epoch; DALI and the engine have them in memory",
       "bench-end-to-end");
   Options options;
   app.add_option("--data", options.data,

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -197,8 +196,7 @@ int Run(const Options& options) {
         {"server_cores", harm.server_cores},
         {"server_peak_bytes", harm.peak_bytes},
         {"memory_limit_bytes", harm.limit_bytes}}}};
-  if (!options.json.empty() && !(std::ofstream(options.json) << json.dump(2) << "\n"))
-    Die("cannot write " + options.json);
+  WriteFile(options.json, json.dump(2) + "\n");
   return 0;
 }
 

@@ -21,12 +21,16 @@ void Die(const std::string& reason) {
   std::exit(1);
 }
 
+void WriteFile(const std::string& path, const std::string& text) {
+  if (!path.empty() && !(std::ofstream(path) << text)) Die("cannot write " + path);
+}
+
 TextFile::TextFile(const std::string& text) {
   path_ = std::filesystem::temp_directory_path() / "stoker-bench-XXXXXX";
   const int file = mkstemp(path_.data());
   if (file < 0) Die(absl::StrCat("cannot write ", path_));
   close(file);
-  std::ofstream(path_) << text;
+  WriteFile(path_, text);
 }
 
 TextFile::~TextFile() { std::filesystem::remove(path_); }

@@ -14,6 +14,9 @@ namespace stoker {
 // Ends the program: benchmark `program_invocation_short_name` cannot go on.
 [[noreturn]] void Die(const std::string& reason);
 
+// Writes a file, unless no path is given. Ends the program where it cannot be written.
+void WriteFile(const std::string& path, const std::string& text);
+
 // A text file that goes with this.
 class TextFile {
  public:

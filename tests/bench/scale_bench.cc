@@ -297,10 +297,6 @@ std::string Svg(const std::vector<std::pair<std::string, std::vector<Figures>>>&
   return svg + "</svg>\n";
 }
 
-void Write(const std::string& path, const std::string& text) {
-  if (!(std::ofstream(path) << text)) Die("cannot write " + path);
-}
-
 int Run(const Options& options) {
   auto folder = options.data.empty() ? PaintedPhotos() : options.data;
   auto photos = folder.ok() ? LoadPhotos(*folder, 1'000'000) : folder.status();
@@ -340,17 +336,16 @@ int Run(const Options& options) {
                    {"server_peak_bytes", ranks.server_memory},
                    {"client_peak_bytes", ranks.client_memory}};
 
-  Write(options.svg, Svg({{"photographs", on_photos}, {"sleeping", on_sleep}}));
+  WriteFile(options.svg, Svg({{"photographs", on_photos}, {"sleeping", on_sleep}}));
   std::printf("Plot: %s\n", options.svg.c_str());
-  if (!options.json.empty()) Write(options.json, json.dump(2) + "\n");
+  WriteFile(options.json, json.dump(2) + "\n");
   return 0;
 }
 
 int Main(int argc, char** argv) {
   CLI::App app(
-      "What 1 to 8 workers and 1 to 8 servers make on this machine, of photographs and of a source that only sleeps; "
-      "the\n"
-      "waits at the beginning of epochs; and how evenly ranks share servers",
+      "What 1 to 8 workers and 1 to 8 servers make on this machine, of photographs and of a source that only sleeps;\n"
+      "the waits at the beginning of epochs; and how evenly ranks share servers",
       "bench-scale");
   Options options;
   app.add_option("--data", options.data, "Folder of class folders with JPEGs (default: painted ones, made once)")

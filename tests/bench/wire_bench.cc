@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
@@ -207,9 +206,7 @@ void Print(const std::vector<WireWay>& ways, const std::vector<std::vector<Cost>
                     {"server_core_seconds_per_gigabyte", cost.server},
                     {"version", ways[i].version}});
   }
-  if (json.empty()) return;
-  if (!(std::ofstream(json) << nlohmann::ordered_json{{"bench", "wire"}, {"rows", rows}}.dump(2) << "\n"))
-    Die("cannot write " + json);
+  WriteFile(json, nlohmann::ordered_json{{"bench", "wire"}, {"rows", rows}}.dump(2) + "\n");
 }
 
 // Medians of the time to an epoch's first batch of one sample, which nobody could ask for ahead: of epochs that follow

@@ -215,6 +215,31 @@ TEST(SchedulerTest, ALateSpanIsAskedForTwiceAndTheFirstAnswerCounts) {
   EXPECT_FALSE(scheduler.Arrived(1, Span(0)).has_value()) << "the loser's answer is not taken";
 }
 
+// Connections 11 and 12 lead to one server, machine 11.
+TEST(SchedulerTest, ALateSpanIsNotAskedForOverAnotherConnectionToTheSameServer) {
+  Scheduler scheduler;
+  scheduler.AddServer(11, {.machine = 11});
+  absl::Time now = Teach(scheduler, 11, absl::Milliseconds(10), 100);
+  scheduler.Need(Span(0), kBytes);
+  ASSERT_EQ(scheduler.Assign(now).size(), 1);
+  scheduler.AddServer(12, {.machine = 11});
+  now += absl::Milliseconds(400);
+  EXPECT_THAT(scheduler.Hedge(now), testing::IsEmpty());
+  scheduler.AddServer(2, Of(1));
+  EXPECT_THAT(StartsFor(scheduler.Hedge(now), 2), testing::ElementsAre(0));
+}
+
+TEST(SchedulerTest, WhatAServerFailedOverOneConnectionItIsNotAskedOverAnother) {
+  Scheduler scheduler;
+  scheduler.AddServer(11, {.machine = 11});
+  scheduler.AddServer(12, {.machine = 11});
+  const auto ticket = scheduler.Need(Span(0), kBytes);
+  const int asked = scheduler.Assign(kStart)[0].server;
+  ASSERT_TRUE(scheduler.Arrived(asked, Span(0)).has_value());
+  EXPECT_FALSE(scheduler.Failed(asked, ticket, "EIO", /*members=*/{11}));
+  EXPECT_THAT(scheduler.Assign(kStart), testing::IsEmpty());
+}
+
 TEST(SchedulerTest, ASpanThatIsBeingTakenIsNotTakenFromAnotherServer) {
   Scheduler scheduler;
   const absl::Time now = AskServer1(scheduler);

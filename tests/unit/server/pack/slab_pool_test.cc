@@ -29,6 +29,19 @@ TEST(SlabPoolTest, AReturnedSlabIsTakenAgain) {
   EXPECT_EQ(account->TryTake(kMiB)->bytes().data(), address);
 }
 
+TEST(SlabPoolTest, ADroppedBufferServesAnotherSlabAndItsRoomStaysTaken) {
+  SlabPool pool(2 * kOverhead + 16 * kMiB, [] {});
+  auto account = *pool.OpenAccount(kMiB);
+  auto slab = account->TryTake(kMiB);
+  const uint8_t* address = slab->bytes().data();
+  slab->DropBuffer();
+  EXPECT_TRUE(slab->bytes().empty());
+  EXPECT_EQ(pool.held_bytes(), kMiB);
+  EXPECT_EQ(account->TryTake(kMiB)->bytes().data(), address);
+  slab.reset();
+  EXPECT_EQ(pool.held_bytes(), 0);
+}
+
 TEST(SlabPoolTest, NoStreamCanTakeAnothersLastSpan) {
   SlabPool pool(4 * kOverhead + 16 * kMiB, [] {});
   auto greedy = *pool.OpenAccount(kMiB), modest = *pool.OpenAccount(kMiB);
