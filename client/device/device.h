@@ -7,19 +7,48 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/pipeline/device_pipeline.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
 
-// One field of a batch. Refers to memory that its batch owns.
+// Where memory is.
+struct DeviceId {
+  enum class Kind { kCpu, kCuda };
+  Kind kind = Kind::kCpu;
+  int ordinal = 0;
+  friend bool operator==(const DeviceId&, const DeviceId&) = default;
+};
+
+// A queue of a GPU's work: a cudaStream_t as an integer, of which 0 and 1 are CUDA's legacy default stream and 2 the
+// calling thread's. The CPU has none, and takes any.
+using Stream = uintptr_t;
+
+// The memory behind a tensor. When its last owner lets go it serves another batch, but not before the work that was
+// then queued on the streams it was used on is done. Thread-safe.
+class TensorMemory {
+ public:
+  virtual ~TensorMemory() = default;
+
+  // Must come before work on `stream` that touches the memory, once for each stream: the stream waits until the tensor
+  // is made, and the memory's next use for the stream. Does not wait itself. An error is the device's own, by its name.
+  virtual absl::Status UseOn(Stream stream) = 0;
+
+  // Waits until the tensor is made, for whoever reads it from the host.
+  virtual absl::Status Wait() = 0;
+};
+
+// One field of a batch.
 struct Tensor {
   std::string name;
   v1::Dtype dtype = v1::DTYPE_UINT8;
   std::vector<int64_t> shape;  // Samples first. Row by row, without padding.
-  const void* data = nullptr;  // On the device that made it.
+  const void* data = nullptr;  // On `device`.
   uint64_t bytes = 0;
+  DeviceId device;
+  std::shared_ptr<TensorMemory> memory;  // Owns `data`.
 };
 
 // Host memory in which spans land, as the device wants it: aligned to 256 bytes, page-locked for a GPU.
@@ -35,29 +64,37 @@ struct HostBatch {
   uint64_t epoch = 0;
   std::span<const uint64_t> positions;           // of each row
   std::vector<std::span<const uint8_t>> fields;  // in a span's order
+  std::shared_ptr<HostSlab> slab;                // What `fields` lie in; null if they outlive all that is made of them.
   int64_t rows() const { return static_cast<int64_t>(positions.size()); }
 };
 
-// A batch as a device hands it out: what the tensors point to lives as long as this.
-class DeviceBatch {
- public:
-  virtual ~DeviceBatch() = default;
-  virtual const std::vector<Tensor>& tensors() const = 0;
-};
-
-// Where batches go and where the pipeline's device ops run. Thread-safe.
+// Where batches go and where the pipeline's device ops run. Thread-safe. What it made may outlive it.
 class Device {
  public:
   virtual ~Device() = default;
 
-  // ResourceExhausted if there is no memory.
+  virtual DeviceId id() const = 0;
+
+  // ResourceExhausted if there is no memory, or no more that the device's limits allow.
   virtual absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes) = 0;
 
-  // Runs `pipeline` on a batch. The batch's bytes must stay until the result is destroyed, for it may refer to
-  // them where nothing had to be done. Fields that are no image are handed out as they came.
-  virtual absl::StatusOr<std::unique_ptr<DeviceBatch>> Submit(const DevicePipeline& pipeline,
-                                                              const HostBatch& batch) = 0;
+  // Runs `pipeline` on a batch and gives its fields as handed out, in order. An asynchronous device only queues that,
+  // and keeps the batch's slab for as long as it reads it. Errors of a device's queue are sticky, and named as it names
+  // them.
+  virtual absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) = 0;
+
+  // Whether Submit returns before it is done: then it is worth submitting a batch before it is asked for.
+  virtual bool asynchronous() const { return false; }
+
+  // Lets go of the slabs that Submit is done with; of none, it waits for the first. False if it keeps none.
+  virtual bool Reclaim() { return false; }
+
+  // What a user should know about this device and could mend, a sentence each: "page-locking failed: …".
+  virtual std::vector<std::string> Warnings() const { return {}; }
 };
+
+// A slab as the memory of tensors that are parts of it; made from the start, on the CPU.
+std::shared_ptr<TensorMemory> MemoryOf(std::shared_ptr<HostSlab> slab);
 
 // The CPU.
 std::shared_ptr<Device> HostDevice();

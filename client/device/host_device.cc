@@ -1,3 +1,4 @@
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -71,28 +72,39 @@ class HostMemorySlab : public HostSlab {
   const Memory memory_;
 };
 
-class HostMemoryBatch : public DeviceBatch {
+// What was made of a batch; returns to `pool` if there is one.
+class MadeMemory : public TensorMemory {
  public:
-  // `made` is what the tensors refer to beside the batch that came, and returns to `pool`.
-  HostMemoryBatch(std::vector<Tensor> tensors, Memory made, std::shared_ptr<Pool> pool)
-      : tensors_(std::move(tensors)), made_(std::move(made)), pool_(std::move(pool)) {}
-
-  ~HostMemoryBatch() override {
-    if (made_.data != nullptr) pool_->Return(std::move(made_));
+  MadeMemory(Memory memory, std::shared_ptr<Pool> pool) : memory_(std::move(memory)), pool_(std::move(pool)) {}
+  ~MadeMemory() override {
+    if (pool_ != nullptr) pool_->Return(std::move(memory_));
   }
-
-  const std::vector<Tensor>& tensors() const override { return tensors_; }
+  absl::Status UseOn(Stream) override { return absl::OkStatus(); }
+  absl::Status Wait() override { return absl::OkStatus(); }
+  uint8_t* data() { return memory_.data.get(); }
+  uint64_t bytes() const { return memory_.bytes; }
 
  private:
-  const std::vector<Tensor> tensors_;
-  Memory made_;
+  Memory memory_;
   const std::shared_ptr<Pool> pool_;
+};
+
+// A part of the batch as it came.
+class CameMemory : public TensorMemory {
+ public:
+  explicit CameMemory(std::shared_ptr<HostSlab> slab) : slab_(std::move(slab)) {}
+  absl::Status UseOn(Stream) override { return absl::OkStatus(); }
+  absl::Status Wait() override { return absl::OkStatus(); }
+
+ private:
+  const std::shared_ptr<HostSlab> slab_;
 };
 
 // The batch's own bytes, as the tensors that `pipeline` hands out.
 std::vector<Tensor> TensorsOf(const DevicePipeline& pipeline, const HostBatch& batch) {
   const std::vector<v1::Field>& fields = pipeline.fields();
   STOKER_CHECK(batch.fields.size() == fields.size());
+  const std::shared_ptr<TensorMemory> came = MemoryOf(batch.slab);
   std::vector<Tensor> tensors(fields.size());
   for (size_t i = 0; i < fields.size(); ++i) {
     Tensor& tensor = tensors[i];
@@ -102,51 +114,72 @@ std::vector<Tensor> TensorsOf(const DevicePipeline& pipeline, const HostBatch& b
     tensor.shape.insert(tensor.shape.end(), fields[i].shape().begin(), fields[i].shape().end());
     tensor.data = batch.fields[i].data();
     tensor.bytes = batch.fields[i].size();
+    tensor.memory = came;
   }
   return tensors;
 }
 
 class CpuDevice : public Device {
  public:
+  DeviceId id() const override { return {}; }
+
   absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes) override {
     STOKER_ASSIGN_OR_RETURN(Memory memory, Allocate(bytes));
     return std::make_unique<HostMemorySlab>(std::move(memory));
   }
 
-  absl::StatusOr<std::unique_ptr<DeviceBatch>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
+  absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     std::vector<Tensor> tensors = TensorsOf(pipeline, batch);
-    Memory made;
-    if (!pipeline.identity()) {
-      STOKER_ASSIGN_OR_RETURN(made, Transform(pipeline, batch, tensors[pipeline.image().field]));
-    }
-    return std::make_unique<HostMemoryBatch>(std::move(tensors), std::move(made), pool_);
+    if (!pipeline.identity()) STOKER_RETURN_IF_ERROR(Transform(pipeline, batch, tensors[pipeline.image().field]));
+    for (Tensor& tensor : tensors)
+      if (batch.slab != nullptr && tensor.bytes * kSmallShare <= batch.slab->bytes().size())
+        STOKER_RETURN_IF_ERROR(CopyOut(tensor));
+    return tensors;
   }
 
  private:
+  // A field of at most one part in so many of a batch is copied, lest who keeps labels keep images.
+  static constexpr uint64_t kSmallShare = 16;
+
+  absl::Status CopyOut(Tensor& tensor) {
+    STOKER_ASSIGN_OR_RETURN(Memory memory, Allocate(tensor.bytes));
+    const auto copy = std::make_shared<MadeMemory>(std::move(memory), nullptr);
+    if (tensor.bytes > 0) std::memcpy(copy->data(), tensor.data, tensor.bytes);
+    tensor.data = copy->data();
+    tensor.memory = copy;
+    return absl::OkStatus();
+  }
+
   // Makes the image field, which `tensor` then refers to.
-  absl::StatusOr<Memory> Transform(const DevicePipeline& pipeline, const HostBatch& batch, Tensor& tensor) {
+  absl::Status Transform(const DevicePipeline& pipeline, const HostBatch& batch, Tensor& tensor) {
     const DevicePipeline::ImageProgram& program = pipeline.image();
     const uint64_t in_bytes = program.height * program.width * program.channels;
     const uint64_t out_bytes = in_bytes * ByteSize(program.dtype);
     STOKER_CHECK(tensor.bytes == in_bytes * batch.positions.size());
     STOKER_ASSIGN_OR_RETURN(Memory memory, pool_->Take(out_bytes * batch.positions.size()));
+    const auto made = std::make_shared<MadeMemory>(std::move(memory), pool_);
     const uint8_t* in = static_cast<const uint8_t*>(tensor.data);
-    uint8_t* out = memory.data.get();
+    uint8_t* out = made->data();
     tensor.data = out;
-    tensor.bytes = memory.bytes;
+    tensor.bytes = made->bytes();
+    tensor.memory = made;
     std::vector<uint8_t> scratch;
     for (uint64_t position : batch.positions) {
       TransformImage(program, pipeline.Draw(batch.seed, batch.epoch, position), in, out, scratch);
       in += in_bytes;
       out += out_bytes;
     }
-    return memory;
+    return absl::OkStatus();
   }
 
   const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();  // Batches may outlive their device.
 };
 
 }  // namespace
+
+std::shared_ptr<TensorMemory> MemoryOf(std::shared_ptr<HostSlab> slab) {
+  return std::make_shared<CameMemory>(std::move(slab));
+}
 
 std::shared_ptr<Device> HostDevice() { return std::make_shared<CpuDevice>(); }
 

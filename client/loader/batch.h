@@ -2,7 +2,6 @@
 #define STOKER_CLIENT_LOADER_BATCH_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,9 @@ struct Substituted {
   std::string reason;
 };
 
-// One batch of one rank. Movable. Its memory returns to the loader when it is destroyed; a loader has few such
-// buffers, so let go of a batch before asking for the next but one.
+// One batch of one rank. Movable, copyable. Tensors own their memory and may outlive their batch. The host memory that
+// spans landed in returns to the loader with the last batch, and on the CPU the last tensor, that refers to it: who
+// keeps many makes the loader allocate more.
 class Batch {
  public:
   uint64_t epoch() const { return epoch_; }
@@ -30,8 +30,9 @@ class Batch {
   // Samples that are not padding: these come first. Equal to size() unless last_batch is pad.
   int64_t real() const { return real_; }
 
-  // The fields as the pipeline's device ops made them, shapes with samples first.
-  const std::vector<Tensor>& tensors() const { return device_->tensors(); }
+  // The fields as the pipeline's device ops made them, shapes with samples first. On a GPU, TensorMemory::UseOn comes
+  // before their use.
+  const std::vector<Tensor>& tensors() const { return tensors_; }
 
   // The tensor of that name, or null.
   const Tensor* Find(const std::string& name) const;
@@ -55,9 +56,7 @@ class Batch {
   std::vector<uint64_t> positions_, sample_ids_;
   std::vector<std::string> names_;
   std::vector<Substituted> substituted_;
-  std::vector<Tensor> server_tensors_;
-  std::shared_ptr<HostSlab> slab_;       // What server_tensors_ refer to,
-  std::unique_ptr<DeviceBatch> device_;  // and this may.
+  std::vector<Tensor> tensors_, server_tensors_;
 };
 
 }  // namespace stoker

@@ -28,8 +28,12 @@
 namespace stoker {
 namespace {
 
-// Batches that a caller may hold while it asks for the next.
+// Batches that a caller may hold while it asks for the next, before memory is allocated for more.
 constexpr int64_t kHeldBatches = 2;
+
+// Whole batches that an asynchronous device is given before they are asked for: it copies one while the training loop
+// computes on another.
+constexpr size_t kSubmittedAhead = 2;
 
 // What prefetch takes by default: bytes that keep some dozens of workers busy, in at least 2 batches.
 constexpr uint64_t kPrefetchBytes = uint64_t{64} << 20;
@@ -74,9 +78,10 @@ struct Assembly {
   std::vector<std::string> names;
   std::vector<Substituted> substituted;
   std::set<SpanSource::Ticket> tickets;
-  int missing = 0;          // spans
-  absl::Status status;      // Of the first row that failed,
-  uint64_t failed_row = 0;  // this one.
+  int missing = 0;                               // spans
+  absl::Status status;                           // Of the first row that failed,
+  uint64_t failed_row = 0;                       // this one.
+  std::optional<std::vector<Tensor>> submitted;  // What the device makes of it, where it was given it ahead.
 };
 
 class Loader::Impl {
@@ -95,6 +100,7 @@ class Loader::Impl {
   ~Impl();
 
   absl::StatusOr<std::optional<Batch>> Next();
+  absl::Status Await(absl::Duration patience);
   void SetEpoch(uint64_t epoch);
   void Cancel();
   std::string State() const;
@@ -106,22 +112,31 @@ class Loader::Impl {
  private:
   absl::Status CheckUsable() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Fill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status FillOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   SpanSource::Request RequestFor(const std::shared_ptr<Assembly>& assembly, const SpanId& span, uint64_t row);
   void OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, absl::StatusOr<v1::SpanHeader> header);
 
-  // Waits until the batch is whole, or was given up for another place in the order. Has an end: the caller's
-  // Cancel, or nothing arriving at all.
-  absl::Status Await(const std::shared_ptr<Assembly>& assembly) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether the epoch that was begun is told to its end.
+  bool EpochEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return iterating_.has_value() && *iterating_ != cursor_.epoch;
+  }
+
+  // Waits until the batch is whole, or was given up for another place in the order, or `until`. Has an end: the
+  // caller's Cancel, or nothing arriving at all.
+  absl::Status Await(const std::shared_ptr<Assembly>& assembly, absl::Time until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   bool IsNext(const std::shared_ptr<Assembly>& assembly) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return !assemblies_.empty() && assemblies_.front() == assembly;
   }
   absl::StatusOr<Batch> Finish(Assembly& assembly) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<std::vector<Tensor>> Submit(const Assembly& assembly) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SubmitAhead() ABSL_LOCKS_EXCLUDED(mutex_);
   void MoveTo(Cursor cursor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropAhead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Where a field's samples begin in a batch's slab.
+  // A field's samples in a batch's slab, and where they begin there.
+  std::span<const uint8_t> FieldOf(const Assembly& assembly, size_t field) const;
   uint64_t FieldOffset(size_t field, uint64_t rows) const;
 
   const std::shared_ptr<Client> client_;
@@ -149,6 +164,7 @@ class Loader::Impl {
   uint64_t moves_ ABSL_GUARDED_BY(mutex_) = 0;                 // Of the cursor by SetEpoch and Restore.
   std::optional<uint64_t> iterating_ ABSL_GUARDED_BY(mutex_);  // The epoch whose end is still to be told.
   std::deque<std::shared_ptr<Assembly>> assemblies_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Time> waiting_since_ ABSL_GUARDED_BY(mutex_);  // For the batch at the front.
   absl::Time last_arrival_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   LoaderStats stats_ ABSL_GUARDED_BY(mutex_);
 };
@@ -261,7 +277,7 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
   while (assembly == nullptr) {
     absl::MutexLock lock(&mutex_);
     STOKER_RETURN_IF_ERROR(CheckUsable());
-    if (iterating_.has_value() && *iterating_ != cursor_.epoch) {
+    if (EpochEnded()) {
       iterating_.reset();
       return std::nullopt;
     }
@@ -272,13 +288,11 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
       return std::nullopt;
     }
     if (auto status = Fill(); !status.ok() && assemblies_.empty()) return status;
-    if (assemblies_.empty())
-      return absl::FailedPreconditionError(absl::StrCat("all ", ring_->slabs(),
-                                                        " batches of this loader are held; let "
-                                                        "go of them, or copy what has to stay"));
+    if (assemblies_.empty()) STOKER_RETURN_IF_ERROR(FillOne());
     const std::shared_ptr<Assembly> front = assemblies_.front();
-    const absl::Status status = Await(front);
+    const absl::Status status = Await(front, absl::InfiniteFuture());
     if (!IsNext(front)) continue;  // Another thread moved the loader.
+    waiting_since_.reset();
     if (!status.ok()) return cancelled_ ? status : error_ = status;
     assembly = front;
     moves = moves_;
@@ -286,6 +300,7 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
     Fill().IgnoreError();  // The next call meets it again, and this batch is whole.
   }
   auto batch = Finish(*assembly);
+  if (batch.ok()) SubmitAhead();
   absl::MutexLock lock(&mutex_);
   if (!batch.ok()) return error_ = batch.status();
   if (moves == moves_) cursor_ = assembly->spec.next;  // Else another thread moved the loader on from this batch.
@@ -307,6 +322,21 @@ absl::Status Loader::Impl::Fill() {
     Begin(*spec, std::move(slab));
     ahead_ = spec->next;
   }
+  return absl::OkStatus();
+}
+
+// For a caller that keeps its batches, or whose device still reads them.
+absl::Status Loader::Impl::FillOne() {
+  std::shared_ptr<HostSlab> slab;
+  while (slab == nullptr && options_.device->Reclaim()) {
+    STOKER_ASSIGN_OR_RETURN(slab, ring_->TryTake());
+  }
+  if (slab == nullptr) {
+    STOKER_ASSIGN_OR_RETURN(slab, ring_->Grow());
+  }
+  const BatchSpec spec = *plan_.At(ahead_);
+  Begin(spec, std::move(slab));
+  ahead_ = spec.next;
   return absl::OkStatus();
 }
 
@@ -374,21 +404,33 @@ void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, 
   if (assembly.missing == 0) changed_.SignalAll();
 }
 
-absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly) {
+absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly, absl::Time until) {
   const absl::Time begun = absl::Now();
+  if (!waiting_since_.has_value()) waiting_since_ = begun;
   absl::Status status;
-  while (assembly->missing > 0 && IsNext(assembly) && status.ok()) {
-    const absl::Time deadline = std::max(begun, last_arrival_) + options_.progress_timeout;
-    const bool late = changed_.WaitWithDeadline(&mutex_, deadline);
+  while (assembly->missing > 0 && IsNext(assembly) && status.ok() && absl::Now() < until) {
+    const absl::Time stalled = std::max(*waiting_since_, last_arrival_) + options_.progress_timeout;
+    changed_.WaitWithDeadline(&mutex_, std::min(stalled, until));
     if (cancelled_) {
       status = absl::CancelledError("the loader was cancelled");
-    } else if (late && assembly->missing > 0 && absl::Now() >= last_arrival_ + options_.progress_timeout) {
+    } else if (assembly->missing > 0 &&
+               absl::Now() >= std::max(*waiting_since_, last_arrival_) + options_.progress_timeout) {
       status = absl::DeadlineExceededError(absl::StrCat(
           "no span arrived for ", absl::FormatDuration(options_.progress_timeout), " (", source_->Problems(), ")"));
     }
   }
   stats_.waited += absl::Now() - begun;
   return status.ok() ? assembly->status : status;
+}
+
+absl::Status Loader::Impl::Await(absl::Duration patience) {
+  const absl::Time until = absl::Now() + patience;
+  absl::MutexLock lock(&mutex_);
+  if (!CheckUsable().ok() || EpochEnded() || !plan_.At(cursor_).has_value() || !Fill().ok() || assemblies_.empty())
+    return absl::OkStatus();  // Next() says what it is, or makes room.
+  const std::shared_ptr<Assembly> front = assemblies_.front();
+  const bool whole = !Await(front, until).ok() || front->missing == 0 || !IsNext(front);
+  return whole ? absl::OkStatus() : absl::DeadlineExceededError("the next batch is not there yet");
 }
 
 absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
@@ -401,24 +443,63 @@ absl::StatusOr<Batch> Loader::Impl::Finish(Assembly& assembly) {
   batch.substituted_ = std::move(assembly.substituted);
   std::sort(batch.substituted_.begin(), batch.substituted_.end(),
             [](const Substituted& a, const Substituted& b) { return a.position < b.position; });
-  batch.slab_ = std::move(assembly.slab);
-
   const auto rows = static_cast<int64_t>(assembly.spec.rows);
-  HostBatch host{.seed = options_.seed, .epoch = batch.epoch_, .positions = assembly.drawn_positions};
+  const std::shared_ptr<TensorMemory> memory = MemoryOf(assembly.slab);
   for (size_t i = 0; i < field_bytes_.size(); ++i) {
     const v1::Field& field = description_.fields(static_cast<int>(i));
-    const auto bytes = batch.slab_->bytes().subspan(FieldOffset(i, rows), rows * field_bytes_[i]);
-    host.fields.push_back(bytes);
-    Tensor tensor{
-        .name = field.name(), .dtype = field.dtype(), .shape = {rows}, .data = bytes.data(), .bytes = bytes.size()};
+    const auto bytes = FieldOf(assembly, i);
+    Tensor tensor{.name = field.name(),
+                  .dtype = field.dtype(),
+                  .shape = {rows},
+                  .data = bytes.data(),
+                  .bytes = bytes.size(),
+                  .memory = memory};
     tensor.shape.insert(tensor.shape.end(), field.shape().begin(), field.shape().end());
     batch.server_tensors_.push_back(std::move(tensor));
   }
+  if (assembly.submitted.has_value()) {
+    batch.tensors_ = *std::move(assembly.submitted);
+  } else {
+    STOKER_ASSIGN_OR_RETURN(batch.tensors_, Submit(assembly));
+  }
+  return batch;
+}
+
+std::span<const uint8_t> Loader::Impl::FieldOf(const Assembly& assembly, size_t field) const {
+  const uint64_t rows = assembly.spec.rows;
+  return assembly.slab->bytes().subspan(FieldOffset(field, rows), rows * field_bytes_[field]);
+}
+
+absl::StatusOr<std::vector<Tensor>> Loader::Impl::Submit(const Assembly& assembly) {
+  HostBatch host{.seed = options_.seed,
+                 .epoch = assembly.spec.cursor.epoch,
+                 .positions = assembly.drawn_positions,
+                 .slab = assembly.slab};
+  for (size_t i = 0; i < field_bytes_.size(); ++i) host.fields.push_back(FieldOf(assembly, i));
   const absl::Time begun = absl::Now();
-  STOKER_ASSIGN_OR_RETURN(batch.device_, options_.device->Submit(device_pipeline_, host));
+  STOKER_ASSIGN_OR_RETURN(auto tensors, options_.device->Submit(device_pipeline_, host));
   absl::MutexLock lock(&mutex_);
   stats_.transformed += absl::Now() - begun;
-  return batch;
+  return tensors;
+}
+
+// A batch that cannot be submitted is so again when it is asked for, and fails then.
+void Loader::Impl::SubmitAhead() {
+  if (!options_.device->asynchronous()) return;
+  std::vector<std::shared_ptr<Assembly>> whole;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& assembly : assemblies_) {
+      if (whole.size() == kSubmittedAhead || assembly->missing > 0 || !assembly->status.ok()) break;
+      whole.push_back(assembly);
+    }
+  }
+  for (const auto& assembly : whole) {
+    if (assembly->submitted.has_value()) continue;
+    auto tensors = Submit(*assembly);
+    if (!tensors.ok()) return;
+    assembly->submitted = *std::move(tensors);
+  }
 }
 
 // ---- position ----
@@ -471,6 +552,7 @@ LoaderStats Loader::Impl::stats() const {
     stats = stats_;
   }
   source_->AddTo(stats);
+  stats.warnings = options_.device->Warnings();
   return stats;
 }
 
@@ -479,6 +561,7 @@ LoaderStats Loader::Impl::stats() const {
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Loader::~Loader() = default;
 absl::StatusOr<std::optional<Batch>> Loader::Next() { return impl_->Next(); }
+absl::Status Loader::Await(absl::Duration patience) { return impl_->Await(patience); }
 void Loader::SetEpoch(uint64_t epoch) { impl_->SetEpoch(epoch); }
 void Loader::Cancel() { impl_->Cancel(); }
 std::string Loader::State() const { return impl_->State(); }

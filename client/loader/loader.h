@@ -74,6 +74,7 @@ struct LoaderStats {
     std::string problem;  // Why it is not used now; empty if it is.
   };
   std::vector<Server> servers;
+  std::vector<std::string> warnings;  // Of the device, for the user.
 };
 
 // A training job's batches, in the epoch's global order, from however many servers there are.
@@ -98,6 +99,10 @@ class Loader {
   // FailedPrecondition a pipeline that does not fit one, Unavailable says why no server could make a span,
   // DeadlineExceeded that nothing came for progress_timeout, Cancelled follows Cancel().
   absl::StatusOr<std::optional<Batch>> Next();
+
+  // Waits for what Next() would wait for, at most `patience`: DeadlineExceeded if Next() would still wait, else OK,
+  // even where it would return an error. For callers that look at signals in between.
+  absl::Status Await(absl::Duration patience);
 
   // Begins `epoch` with the next call of Next(). Look-ahead into another epoch is dropped.
   void SetEpoch(uint64_t epoch);

@@ -1,28 +1,46 @@
 #include "client/loader/slab_ring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/status_macros.h"
 
 namespace stoker {
 
+namespace {
+
+constexpr int64_t kFewestSlabs = 2;  // One to fill while another is read.
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TryTake() {
-  std::unique_ptr<HostSlab> slab;
-  {
-    absl::MutexLock lock(&mutex_);
-    if (!idle_.empty()) {
-      slab = std::move(idle_.back());
-      idle_.pop_back();
-    } else if (allocated_ == slabs_) {
+  absl::MutexLock lock(&mutex_);
+  if (idle_.empty() && allocated_ < slabs_) {
+    auto slab = device_->AllocateSlab(slab_bytes_);
+    if (!slab.ok() && allocated_ < kFewestSlabs) return slab.status();
+    if (!slab.ok()) {
+      slabs_ = allocated_;
       return nullptr;
-    } else {
-      STOKER_ASSIGN_OR_RETURN(slab, device_->AllocateSlab(slab_bytes_));
-      ++allocated_;
     }
+    ++allocated_;
+    return Lend(*std::move(slab));
   }
-  return std::shared_ptr<HostSlab>(slab.release(), [ring = shared_from_this()](HostSlab* returned) {
-    ring->Return(std::unique_ptr<HostSlab>(returned));
-  });
+  if (idle_.empty()) return nullptr;
+  auto slab = std::move(idle_.back());
+  idle_.pop_back();
+  return Lend(std::move(slab));
+}
+
+absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::Grow() {
+  absl::MutexLock lock(&mutex_);
+  STOKER_ASSIGN_OR_RETURN(auto slab, device_->AllocateSlab(slab_bytes_));
+  slabs_ = std::max(slabs_, ++allocated_);
+  return Lend(std::move(slab));
+}
+
+std::shared_ptr<HostSlab> SlabRing::Lend(std::unique_ptr<HostSlab> slab) {
+  return {slab.release(),
+          [ring = shared_from_this()](HostSlab* returned) { ring->Return(std::unique_ptr<HostSlab>(returned)); }};
 }
 
 void SlabRing::Return(std::unique_ptr<HostSlab> slab) {

@@ -12,8 +12,8 @@
 
 namespace stoker {
 
-// The few slabs that a loader's batches go round in, allocated once each, when first needed. Thread-safe. Slabs may
-// outlive it.
+// The few slabs that a loader's batches go round in, allocated once each, when first needed; fewer where the device has
+// memory for two but not for all. Thread-safe. Slabs may outlive it.
 class SlabRing : public std::enable_shared_from_this<SlabRing> {
  public:
   SlabRing(std::shared_ptr<Device> device, uint64_t slab_bytes, int64_t slabs)
@@ -23,17 +23,18 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
   // allocated.
   absl::StatusOr<std::shared_ptr<HostSlab>> TryTake();
 
-  int64_t slabs() const { return slabs_; }
+  // Another slab, beyond the few: for a caller that keeps those. It goes round with them from then on.
+  absl::StatusOr<std::shared_ptr<HostSlab>> Grow();
 
  private:
+  std::shared_ptr<HostSlab> Lend(std::unique_ptr<HostSlab> slab);
   void Return(std::unique_ptr<HostSlab> slab);
 
   const std::shared_ptr<Device> device_;
   const uint64_t slab_bytes_;
-  const int64_t slabs_;
-
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<HostSlab>> idle_ ABSL_GUARDED_BY(mutex_);
+  int64_t slabs_ ABSL_GUARDED_BY(mutex_);  // At most.
   int64_t allocated_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

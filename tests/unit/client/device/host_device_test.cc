@@ -31,7 +31,7 @@ class ServerBatch {
     std::iota(positions_.begin(), positions_.end(), 100);
   }
 
-  HostBatch batch() const { return {kSeed, kEpoch, positions_, {images_, labels_}}; }
+  HostBatch batch() const { return {kSeed, kEpoch, positions_, {images_, labels_}, nullptr}; }
 
   std::vector<v1::Field> fields() const {
     v1::Field image, label;
@@ -59,7 +59,7 @@ DevicePipeline Pipeline(const std::string& text, const ServerBatch& from) {
   return *device;
 }
 
-std::unique_ptr<DeviceBatch> Submit(Device& device, const DevicePipeline& pipeline, const HostBatch& batch) {
+std::vector<Tensor> Submit(Device& device, const DevicePipeline& pipeline, const HostBatch& batch) {
   auto result = device.Submit(pipeline, batch);
   EXPECT_TRUE(result.ok()) << result.status();
   return *std::move(result);
@@ -87,7 +87,7 @@ template <typename T>
 void ExpectEveryRowAsExpected(const ServerBatch& from, const DevicePipeline& pipeline) {
   const auto device = HostDevice();
   const auto result = Submit(*device, pipeline, from.batch());
-  const Tensor& image = result->tensors()[0];
+  const Tensor& image = result[0];
   const int64_t elements = pipeline.image().height * pipeline.image().width * 3;
   ASSERT_EQ(image.bytes, from.batch().rows() * elements * sizeof(T));
   for (int64_t row = 0; row < from.batch().rows(); ++row) {
@@ -169,19 +169,19 @@ TEST(HostDeviceTest, HandsOutTheBatchsOwnBytesWhereNothingIsToBeDone) {
   const ServerBatch from(3, 4, 5);
   const HostBatch batch = from.batch();
   const auto result = Submit(*HostDevice(), Pipeline("", from), batch);
-  ASSERT_EQ(result->tensors().size(), 2);
-  EXPECT_EQ(result->tensors()[0].data, batch.fields[0].data());
-  EXPECT_EQ(result->tensors()[0].bytes, batch.fields[0].size());
-  EXPECT_EQ(result->tensors()[1].data, batch.fields[1].data());
+  ASSERT_EQ(result.size(), 2);
+  EXPECT_EQ(result[0].data, batch.fields[0].data());
+  EXPECT_EQ(result[0].bytes, batch.fields[0].size());
+  EXPECT_EQ(result[1].data, batch.fields[1].data());
 }
 
 TEST(HostDeviceTest, HandsOutLabelsAsTheyCameBesideAChangedImage) {
   const ServerBatch from(3, 4, 5);
   const HostBatch batch = from.batch();
   const auto result = Submit(*HostDevice(), Pipeline("ops { to_dtype { dtype: DTYPE_FLOAT32 } }", from), batch);
-  EXPECT_NE(result->tensors()[0].data, batch.fields[0].data());
-  EXPECT_EQ(result->tensors()[1].data, batch.fields[1].data());
-  EXPECT_EQ(result->tensors()[1].bytes, batch.fields[1].size());
+  EXPECT_NE(result[0].data, batch.fields[0].data());
+  EXPECT_EQ(result[1].data, batch.fields[1].data());
+  EXPECT_EQ(result[1].bytes, batch.fields[1].size());
 }
 
 TEST(HostDeviceTest, DescribesTensorsWithSamplesFirst) {
@@ -189,11 +189,11 @@ TEST(HostDeviceTest, DescribesTensorsWithSamplesFirst) {
   const auto result =
       Submit(*HostDevice(), Pipeline("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { to_memory_format {} }", from),
              from.batch());
-  const Tensor& image = result->tensors()[0];
+  const Tensor& image = result[0];
   EXPECT_EQ(image.name, "image");
   EXPECT_EQ(image.dtype, v1::DTYPE_FLOAT32);
   EXPECT_THAT(image.shape, testing::ElementsAre(3, 3, 4, 5));
-  const Tensor& label = result->tensors()[1];
+  const Tensor& label = result[1];
   EXPECT_EQ(label.name, "label");
   EXPECT_EQ(label.dtype, v1::DTYPE_INT64);
   EXPECT_THAT(label.shape, testing::ElementsAre(3));
@@ -203,8 +203,8 @@ TEST(HostDeviceTest, TakesBatchesWithoutRows) {
   const ServerBatch from(0, 4, 5);
   for (const char* text : {"", "ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { to_memory_format {} }"}) {
     const auto result = Submit(*HostDevice(), Pipeline(text, from), from.batch());
-    EXPECT_EQ(result->tensors()[0].bytes, 0);
-    EXPECT_EQ(result->tensors()[0].shape[0], 0);
+    EXPECT_EQ(result[0].bytes, 0);
+    EXPECT_EQ(result[0].shape[0], 0);
   }
 }
 
@@ -212,13 +212,13 @@ TEST(HostDeviceTest, LeavesBatchesThatAreInUseAloneWhileItMakesOthers) {
   const ServerBatch from(2, 5, 7);
   const DevicePipeline pipeline = Pipeline(kFloats[0], from);
   const auto device = HostDevice();
-  std::vector<std::unique_ptr<DeviceBatch>> batches;
+  std::vector<std::vector<Tensor>> batches;
   for (int i = 0; i < 5; ++i) {
     batches.push_back(Submit(*device, pipeline, from.batch()));
     if (i == 2) batches.erase(batches.begin());  // Its memory may be used again.
   }
   std::vector<const void*> places;
-  for (const auto& batch : batches) places.push_back(batch->tensors()[0].data);
+  for (const auto& batch : batches) places.push_back(batch[0].data);
   std::sort(places.begin(), places.end());
   EXPECT_EQ(std::adjacent_find(places.begin(), places.end()), places.end());
 }
@@ -228,7 +228,7 @@ TEST(HostDeviceTest, BatchesOutliveTheirDevice) {
   const DevicePipeline pipeline = Pipeline(kFloats[0], from);
   const auto result = Submit(*HostDevice(), pipeline, from.batch());
   const std::vector<float> expected = Expected<float>(from, 0, pipeline);
-  EXPECT_EQ(std::memcmp(result->tensors()[0].data, expected.data(), expected.size() * sizeof(float)), 0);
+  EXPECT_EQ(std::memcmp(result[0].data, expected.data(), expected.size() * sizeof(float)), 0);
 }
 
 TEST(HostDeviceTest, AlignsSlabsAndWhatItMakes) {
@@ -242,7 +242,7 @@ TEST(HostDeviceTest, AlignsSlabsAndWhatItMakes) {
   }
   const ServerBatch from(1, 3, 3);
   const auto result = Submit(*device, Pipeline(kFloats[0], from), from.batch());
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(result->tensors()[0].data) % 256, 0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(result[0].data) % 256, 0);
 }
 
 TEST(HostDeviceTest, SaysThatThereIsNoMemoryForASlab) {
