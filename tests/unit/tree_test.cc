@@ -108,7 +108,7 @@ TEST(TreeTest, StagesBelowWorkDoNotSeeEachOtherBeyondNeed) {
 }
 
 TEST(TreeTest, ClientStagesComeInOrder) {
-  ExpectStagesInOrder("client", {"schedule", "receive", "device", "loader", "cli"});
+  ExpectStagesInOrder("client", {"schedule", "receive", "device", "loader", "capi", "torch", "cli"});
 }
 
 TEST(TreeTest, SchedulingIsPure) {
