@@ -1,0 +1,32 @@
+#include "client/device/open_device.h"
+
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace stoker {
+namespace {
+
+// The GPU's number in "cuda" or "cuda:1"; nothing if it is no such name.
+std::optional<int> CudaOrdinal(absl::string_view name) {
+  if (!absl::ConsumePrefix(&name, "cuda")) return std::nullopt;
+  if (name.empty()) return 0;
+  int ordinal = 0;
+  const bool digits = absl::ConsumePrefix(&name, ":") && !name.empty() &&
+                      name.find_first_not_of("0123456789") == absl::string_view::npos;
+  if (!digits || !absl::SimpleAtoi(name, &ordinal)) return std::nullopt;
+  return ordinal;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& name, const DeviceOptions& options) {
+  if (name == "cpu") return HostDevice();
+  if (CudaOrdinal(name).has_value()) return absl::FailedPreconditionError("this build of Stoker is without CUDA");
+  return absl::InvalidArgumentError(absl::StrCat("device: '", name, "' is none of cpu, cuda, cuda:0, cuda:1, …"));
+}
+
+}  // namespace stoker
