@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: the programs, and the CMake package `stoker`, by whose target stoker::client
-# other projects link the client.
+# What `cmake --install` lays down: the programs, and the CMake package `stoker`, by whose targets other projects link
+# the client: stoker::client from C++, stoker::capi from C and whatever calls C.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -58,6 +58,9 @@ function(stoker_install_client library)
   target_compile_features(stoker_client INTERFACE cxx_std_20)
   target_link_libraries(stoker_client INTERFACE ${library})
   install(TARGETS stoker_client ${libraries} EXPORT stoker-targets ARCHIVE)
+  install(TARGETS stoker_capi EXPORT stoker-targets LIBRARY)
+  install(FILES ${PROJECT_SOURCE_DIR}/client/capi/stoker.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/client/capi)
 
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stoker)
   install(EXPORT stoker-targets NAMESPACE stoker:: DESTINATION ${package})

@@ -2,15 +2,16 @@
 #define STOKER_CLIENT_CAPI_STOKER_H_
 
 // The client as a C library, libstoker.so: what the Python package and the LibTorch adapter stand on, and any other
-// language may. Plain C, nothing but this header; gRPC, protobuf and the C++ runtime inside of the library are its own and
-// meet no others in the process.
+// language may. Plain C, nothing but this header; gRPC, protobuf and the C++ runtime inside of the library are its own
+// and meet no others in the process.
 //
-// Calls that can fail return a stoker_code, 0 for success; stoker_error() then says in words what failed, for the calling
-// thread until its next failing call. What a function gives through a pointer stays untouched when it fails. Strings are
-// UTF-8. JSON documents may gain keys; unknown keys in those that the caller gives are errors that name them.
+// Calls that can fail return a stoker_code, 0 for success; stoker_error() then says in words what failed, for the
+// calling thread until its next failing call. What a function gives through a pointer stays untouched when it fails.
+// Strings are UTF-8. JSON documents may gain keys; unknown keys in those that the caller gives are errors that name
+// them.
 //
-// Objects are used by one thread at a time, unless said otherwise; different objects by any. A process that forks must not
-// use them in the child: calls there fail with STOKER_FAILED_PRECONDITION.
+// Objects are used by one thread at a time, unless said otherwise; different objects by any. A process that forks must
+// not use them in the child: calls there fail with STOKER_FAILED_PRECONDITION.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -78,7 +79,8 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 //   servers             list of addresses: "host:port", "dns:///name:port", "file:/path", "unix:/path"; required
 //   batch_size          samples of a batch of this rank; required
 //   dataset             name; may be left out where the servers have just one
-//   pipeline            {"ops": [{"RandomResizedCrop": {"size": 224}}, …], …}, as in the server's YAML, or that YAML as a
+//   pipeline            {"ops": [{"RandomResizedCrop": {"size": 224}}, …], …}, as in the server's YAML, or that YAML as
+//   a
 //                       string; or "pipeline_name", one that the servers offer; default: RandomResizedCrop(224),
 //                       RandomHorizontalFlip
 //   device              "cpu" (default), "cuda", "cuda:1"
@@ -100,9 +102,9 @@ STOKER_EXPORT stoker_code stoker_loader_create(const char* options, stoker_loade
 // Ends its streams. Batches and tensors stay valid. Takes null.
 STOKER_EXPORT void stoker_loader_destroy(stoker_loader* loader);
 
-// As JSON: {"dataset", "samples", "fingerprint", "batch_size", "rank", "world_size", "batches_per_epoch", "sample_bytes",
-// "seed", "device", "pipeline": {…, defaults filled in}, "fields": [{"name", "dtype", "shape"}, as handed out, without the
-// batch's dimension]}.
+// As JSON: {"dataset", "samples", "fingerprint", "batch_size", "rank", "world_size", "batches_per_epoch",
+// "sample_bytes", "seed", "device", "pipeline": {…, defaults filled in}, "fields": [{"name", "dtype", "shape"}, as
+// handed out, without the batch's dimension]}.
 STOKER_EXPORT stoker_code stoker_loader_describe(const stoker_loader* loader, char** json);
 
 // The next batch of the epoch, or null at its end; the call after that begins the next epoch. Waits at most
@@ -122,8 +124,9 @@ STOKER_EXPORT void stoker_loader_cancel(stoker_loader* loader);
 // Where the loader stands, some hundred bytes of JSON: what was returned counts, what was prefetched does not.
 STOKER_EXPORT stoker_code stoker_loader_state(const stoker_loader* loader, char** json);
 
-// Goes on from a state, also one of another batch size, world size or number of servers. STOKER_FAILED_PRECONDITION names
-// what else differs; servers of another pixel version are taken only if `accept_other_pixels`. Clears a sticky error.
+// Goes on from a state, also one of another batch size, world size or number of servers. STOKER_FAILED_PRECONDITION
+// names what else differs; servers of another pixel version are taken only if `accept_other_pixels`. Clears a sticky
+// error.
 STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int accept_other_pixels);
 
 // What it has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans", "hedged_spans",
@@ -165,17 +168,18 @@ STOKER_EXPORT const char* stoker_batch_name(const stoker_batch* batch, int64_t r
 // Bad samples that others stood in for, as JSON: [{"position", "bad_sample_id", "bad_sample_name", "reason"}].
 STOKER_EXPORT stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json);
 
-// Must come before work on a CUDA stream that reads the batch's tensors, once for each stream: `stream`, a cudaStream_t,
-// waits for them, and their memory's next use waits for what is on `stream` when they are let go. 0 and 1 are CUDA's legacy
-// default stream, 2 the calling thread's. Does not wait itself. Nothing on the CPU.
+// Must come before work on a CUDA stream that reads the batch's tensors, once for each stream: `stream`, a
+// cudaStream_t, waits for them, and their memory's next use waits for what is on `stream` when they are let go. 0 and 1
+// are CUDA's legacy default stream, 2 the calling thread's. Does not wait itself. Nothing on the CPU.
 STOKER_EXPORT stoker_code stoker_batch_use_on(const stoker_batch* batch, uintptr_t stream);
 
 // Waits until the batch is made, for whoever copies it to the host without a stream.
 STOKER_EXPORT stoker_code stoker_batch_wait(const stoker_batch* batch);
 
-// One of its tensors as DLPack has it, which owns the memory beyond the batch: whoever takes it calls its deleter, from any
-// thread. On CUDA call stoker_batch_use_on for the consumer's stream first.
-STOKER_EXPORT stoker_code stoker_batch_dlpack(const stoker_batch* batch, int32_t index, struct DLManagedTensor** tensor);
+// One of its tensors as DLPack has it, which owns the memory beyond the batch: whoever takes it calls its deleter, from
+// any thread. On CUDA call stoker_batch_use_on for the consumer's stream first.
+STOKER_EXPORT stoker_code stoker_batch_dlpack(const stoker_batch* batch, int32_t index,
+                                              struct DLManagedTensor** tensor);
 
 // As stoker_batch_use_on, for one tensor that came from stoker_batch_dlpack and was not deleted: for a further stream.
 STOKER_EXPORT stoker_code stoker_dlpack_use_on(struct DLManagedTensor* tensor, uintptr_t stream);
@@ -185,7 +189,8 @@ STOKER_EXPORT void stoker_batch_release(stoker_batch* batch);
 
 // ---- digests ----
 
-// The SHA-256 over an epoch's samples as the servers made them: the same number whatever the batches, servers and device.
+// The SHA-256 over an epoch's samples as the servers made them: the same number whatever the batches, servers and
+// device.
 STOKER_EXPORT stoker_digest* stoker_digest_create(void);
 
 // Adds a batch's samples, which must follow those before, from the epoch's first.

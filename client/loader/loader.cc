@@ -107,6 +107,7 @@ class Loader::Impl {
   absl::Status Restore(const std::string& state, bool accept_other_pixels);
   uint64_t batches_per_epoch() const { return plan_.BatchesFrom(0); }
   const v1::DescribeResponse& description() const { return description_; }
+  const LoaderOptions& options() const { return options_; }
   LoaderStats stats() const;
 
  private:
@@ -570,6 +571,7 @@ absl::Status Loader::Restore(const std::string& state, bool accept_other_pixels)
 }
 uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
 const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
+const LoaderOptions& Loader::options() const { return impl_->options(); }
 LoaderStats Loader::stats() const { return impl_->stats(); }
 
 // Receive buffers of a megabyte stay in the heap instead of being mapped and unmapped for each message.

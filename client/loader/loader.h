@@ -124,6 +124,9 @@ class Loader {
   // What the servers said of the dataset and pipeline.
   const v1::DescribeResponse& description() const;
 
+  // What it was made with: dataset, rank, world size and device filled in.
+  const LoaderOptions& options() const;
+
   LoaderStats stats() const;
 
  private:

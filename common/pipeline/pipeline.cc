@@ -22,24 +22,6 @@ void FillDefaults(Ops& ops) {
   for (v1::Op& op : ops) op = stoker::WithDefaults(op);
 }
 
-v1::Pipeline WithDefaults(const v1::Pipeline& pipeline) {
-  v1::Pipeline full = pipeline;
-  FillDefaults(*full.mutable_ops());
-  for (v1::Views& views : *full.mutable_views()) {
-    if (!views.has_count()) views.set_count(1);
-    FillDefaults(*views.mutable_ops());
-  }
-  auto& limits = *full.mutable_limits();
-  if (!limits.has_max_pixels()) limits.set_max_pixels(kDefaultMaxPixels);
-  if (!limits.has_max_scans()) limits.set_max_scans(kDefaultMaxScans);
-  if (full.decode_warnings() == v1::DECODE_WARNINGS_UNSPECIFIED)
-    full.set_decode_warnings(v1::DECODE_WARNINGS_FAIL_TRUNCATED);
-  if (full.bad_samples() == v1::BAD_SAMPLES_UNSPECIFIED) full.set_bad_samples(v1::BAD_SAMPLES_FAIL);
-  if (full.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED) full.set_jpeg_scaling(v1::JPEG_SCALING_K2);
-  full.DiscardUnknownFields();
-  return full;
-}
-
 uint64_t Hash(const v1::Pipeline& pipeline) {
   const std::string bytes = pipeline.SerializeAsString();  // No maps: one order.
   return XXH3_64bits(bytes.data(), bytes.size());
@@ -120,6 +102,24 @@ absl::Status ValidateViews(const v1::Pipeline& pipeline) {
 }
 
 }  // namespace
+
+v1::Pipeline WithDefaults(const v1::Pipeline& pipeline) {
+  v1::Pipeline full = pipeline;
+  FillDefaults(*full.mutable_ops());
+  for (v1::Views& views : *full.mutable_views()) {
+    if (!views.has_count()) views.set_count(1);
+    FillDefaults(*views.mutable_ops());
+  }
+  auto& limits = *full.mutable_limits();
+  if (!limits.has_max_pixels()) limits.set_max_pixels(kDefaultMaxPixels);
+  if (!limits.has_max_scans()) limits.set_max_scans(kDefaultMaxScans);
+  if (full.decode_warnings() == v1::DECODE_WARNINGS_UNSPECIFIED)
+    full.set_decode_warnings(v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+  if (full.bad_samples() == v1::BAD_SAMPLES_UNSPECIFIED) full.set_bad_samples(v1::BAD_SAMPLES_FAIL);
+  if (full.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED) full.set_jpeg_scaling(v1::JPEG_SCALING_K2);
+  full.DiscardUnknownFields();
+  return full;
+}
 
 v1::Pipeline DefaultPipeline() {
   v1::Pipeline pipeline;

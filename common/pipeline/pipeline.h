@@ -20,6 +20,9 @@ inline constexpr uint32_t kDefaultMaxScans = 100;
 // What runs wherever none is given: RandomResizedCrop(224), RandomHorizontalFlip.
 v1::Pipeline DefaultPipeline();
 
+// The same pipeline with every default written out.
+v1::Pipeline WithDefaults(const v1::Pipeline& pipeline);
+
 // OK, or InvalidArgument that names the op and its argument: "pipeline.ops[1]: RandomCrop.size: …",
 // "pipeline.views[0].ops[2]: ColorJitter.hue: …".
 absl::Status ValidatePipeline(const v1::Pipeline& pipeline);

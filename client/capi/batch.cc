@@ -1,0 +1,161 @@
+#include "client/loader/batch.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/capi/boundary.h"
+#include "client/capi/dlpack.h"
+#include "client/capi/documents.h"
+#include "client/capi/handles.h"
+#include "client/capi/stoker.h"
+#include "common/check.h"
+#include "common/pipeline/schema.h"
+#include "common/status_macros.h"
+
+namespace {
+
+using stoker::Call;
+using stoker::CallOn;
+using stoker::Tensor;
+
+// DLPack's numbers.
+constexpr int32_t kCpu = 1, kCuda = 2;
+constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4;
+
+int32_t DeviceType(const Tensor& tensor) { return tensor.device.kind == stoker::DeviceId::Kind::kCpu ? kCpu : kCuda; }
+
+uint8_t Code(stoker::v1::Dtype dtype) {
+  const std::string name = stoker::DtypeName(dtype);
+  if (name.starts_with("uint")) return kUint;
+  if (name.starts_with("int")) return kInt;
+  if (name.starts_with("float")) return kFloat;
+  STOKER_CHECK(name.starts_with("bfloat"));
+  return kBfloat;
+}
+
+uint8_t Bits(stoker::v1::Dtype dtype) { return static_cast<uint8_t>(8 * stoker::ByteSize(dtype)); }
+
+absl::StatusOr<const Tensor*> At(const stoker::Batch& batch, int32_t index) {
+  const auto& tensors = batch.tensors();
+  if (index >= 0 && static_cast<size_t>(index) < tensors.size()) return &tensors[index];
+  return absl::OutOfRangeError(absl::StrCat("there is no tensor ", index, ": the batch has ", tensors.size()));
+}
+
+// Of a tensor without padding.
+std::vector<int64_t> Strides(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+// What a DLManagedTensor stands in, from which it is reached by manager_ctx.
+struct SharedTensor {
+  stoker::Owner owner;
+  Tensor tensor;
+  std::vector<int64_t> strides;
+  DLManagedTensor managed = {};
+};
+
+void DeleteShared(DLManagedTensor* managed) {
+  if (managed != nullptr) stoker::Release(static_cast<SharedTensor*>(managed->manager_ctx));
+}
+
+std::unique_ptr<SharedTensor> Share(const Tensor& tensor) {
+  std::unique_ptr<SharedTensor> shared(new SharedTensor{.tensor = tensor, .strides = Strides(tensor.shape)});
+  DLTensor& dl = shared->managed.dl_tensor;
+  dl.data = const_cast<void*>(tensor.bytes == 0 ? nullptr : tensor.data);  // DLPack 0.x knows no constant memory.
+  dl.device = {.device_type = DeviceType(tensor), .device_id = tensor.device.ordinal};
+  dl.ndim = static_cast<int32_t>(tensor.shape.size());
+  dl.dtype = {.code = Code(tensor.dtype), .bits = Bits(tensor.dtype), .lanes = 1};
+  dl.shape = shared->tensor.shape.data();
+  dl.strides = shared->strides.data();
+  shared->managed.manager_ctx = shared.get();
+  shared->managed.deleter = &DeleteShared;
+  return shared;
+}
+
+// Each memory that the batch's tensors lie in, once.
+std::set<std::shared_ptr<stoker::TensorMemory>> MemoriesOf(const stoker::Batch& batch) {
+  std::set<std::shared_ptr<stoker::TensorMemory>> memories;
+  for (const Tensor& tensor : batch.tensors())
+    if (tensor.memory != nullptr) memories.insert(tensor.memory);
+  return memories;
+}
+
+}  // namespace
+
+void stoker_batch_get_info(const stoker_batch* batch, stoker_batch_info* info) {
+  const stoker::Batch& self = batch->batch;
+  *info = {.epoch = self.epoch(),
+           .size = self.size(),
+           .real = self.real(),
+           .positions = self.positions().data(),
+           .sample_ids = self.sample_ids().data(),
+           .tensors = static_cast<int32_t>(self.tensors().size())};
+}
+
+stoker_code stoker_batch_get_tensor(const stoker_batch* batch, int32_t index, stoker_tensor* tensor) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const Tensor* found, At(self.batch, index));
+    *tensor = {.name = found->name.c_str(),
+               .data = found->bytes == 0 ? nullptr : found->data,
+               .bytes = found->bytes,
+               .shape = found->shape.data(),
+               .ndim = static_cast<int32_t>(found->shape.size()),
+               .device_type = DeviceType(*found),
+               .device_id = found->device.ordinal,
+               .dtype_code = Code(found->dtype),
+               .dtype_bits = Bits(found->dtype)};
+    return absl::OkStatus();
+  });
+}
+
+const char* stoker_batch_name(const stoker_batch* batch, int64_t row) {
+  if (batch == nullptr || row < 0) return "";
+  const auto& names = batch->batch.names();
+  return static_cast<size_t>(row) < names.size() ? names[row].c_str() : "";
+}
+
+stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json) {
+  return CallOn(batch, [&](const stoker_batch& self) {
+    *json = stoker::CopyOf(stoker::SubstitutedDocument(self.batch));
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_batch_use_on(const stoker_batch* batch, uintptr_t stream) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    for (const auto& memory : MemoriesOf(self.batch)) STOKER_RETURN_IF_ERROR(memory->UseOn(stream));
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_batch_wait(const stoker_batch* batch) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    for (const auto& memory : MemoriesOf(self.batch)) STOKER_RETURN_IF_ERROR(memory->Wait());
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_batch_dlpack(const stoker_batch* batch, int32_t index, DLManagedTensor** tensor) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const Tensor* found, At(self.batch, index));
+    *tensor = &Share(*found).release()->managed;
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_dlpack_use_on(DLManagedTensor* tensor, uintptr_t stream) {
+  return Call([&]() -> absl::Status {
+    if (tensor == nullptr || tensor->deleter != &DeleteShared)
+      return absl::InvalidArgumentError("tensor: it is not from stoker_batch_dlpack");
+    const auto& shared = *static_cast<SharedTensor*>(tensor->manager_ctx);
+    STOKER_RETURN_IF_ERROR(shared.owner.Check());
+    return shared.tensor.memory == nullptr ? absl::OkStatus() : shared.tensor.memory->UseOn(stream);
+  });
+}
+
+void stoker_batch_release(stoker_batch* batch) { stoker::Release(batch); }

@@ -1,0 +1,26 @@
+#ifndef STOKER_CLIENT_CAPI_DOCUMENTS_H_
+#define STOKER_CLIENT_CAPI_DOCUMENTS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/loader/batch.h"
+#include "client/loader/loader.h"
+#include "nlohmann/json.hpp"
+#include "stoker/v1/data_service.pb.h"
+
+namespace stoker {
+
+// The JSON documents that stoker.h promises. Pure functions. Bytes that are no UTF-8 become U+FFFD.
+
+// A message with the keys and words of YAML (common/config), which ParseYaml reads back to an equal one.
+nlohmann::ordered_json ToJson(const google::protobuf::Message& message);
+
+std::string ListDocument(const v1::ListDatasetsResponse& list);
+absl::StatusOr<std::string> DescribeDocument(const Loader& loader);
+std::string StatsDocument(const LoaderStats& stats);
+std::string SubstitutedDocument(const Batch& batch);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_CAPI_DOCUMENTS_H_

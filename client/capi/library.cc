@@ -1,0 +1,31 @@
+#include <cstdlib>
+#include <utility>
+
+#include "client/capi/boundary.h"
+#include "client/capi/documents.h"
+#include "client/capi/options.h"
+#include "client/capi/stoker.h"
+#include "client/loader/client.h"
+#include "common/status_macros.h"
+
+using stoker::Call;
+using stoker::Client;
+
+uint32_t stoker_abi_version(void) { return STOKER_ABI_VERSION; }
+
+const char* stoker_version(void) { return STOKER_VERSION; }
+
+const char* stoker_error(void) { return stoker::LastError(); }
+
+void stoker_free(char* text) { std::free(text); }
+
+stoker_code stoker_list(const char* options, char** json) {
+  return Call([&]() -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(Client::Options client_options, stoker::ParseClientOptions(options));
+    STOKER_RETURN_IF_ERROR(stoker::BeginConnecting());
+    STOKER_ASSIGN_OR_RETURN(const auto client, Client::Create(std::move(client_options)));
+    STOKER_ASSIGN_OR_RETURN(const auto list, client->ListDatasets());
+    *json = stoker::CopyOf(stoker::ListDocument(list));
+    return absl::OkStatus();
+  });
+}

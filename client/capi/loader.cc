@@ -1,0 +1,91 @@
+#include "client/loader/loader.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "client/capi/boundary.h"
+#include "client/capi/documents.h"
+#include "client/capi/handles.h"
+#include "client/capi/options.h"
+#include "client/capi/stoker.h"
+#include "client/device/open_device.h"
+#include "common/status_macros.h"
+
+using stoker::Call;
+using stoker::CallOn;
+using stoker::CopyOf;
+
+stoker_code stoker_loader_create(const char* options, stoker_loader** loader) {
+  return Call([&]() -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(stoker::CreateOptions create, stoker::ParseCreateOptions(options));
+    STOKER_RETURN_IF_ERROR(stoker::BeginConnecting());
+    STOKER_ASSIGN_OR_RETURN(create.loader.device, stoker::OpenDevice(create.device, create.device_options));
+    STOKER_ASSIGN_OR_RETURN(create.loader.client, stoker::Client::Create(std::move(create.client)));
+    STOKER_ASSIGN_OR_RETURN(auto made, stoker::Loader::Create(std::move(create.loader)));
+    *loader = new stoker_loader{.loader = std::move(made)};
+    return absl::OkStatus();
+  });
+}
+
+void stoker_loader_destroy(stoker_loader* loader) { stoker::Release(loader); }
+
+stoker_code stoker_loader_describe(const stoker_loader* loader, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const std::string document, stoker::DescribeDocument(*self.loader));
+    *json = CopyOf(document);
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_loader_next(stoker_loader* loader, double timeout_seconds, stoker_batch** batch) {
+  return CallOn(loader, [&](stoker_loader& self) -> absl::Status {
+    self.waiting = false;
+    if (timeout_seconds >= 0) {
+      const absl::Status status = self.loader->Await(absl::Seconds(timeout_seconds));
+      self.waiting = absl::IsDeadlineExceeded(status);
+      if (self.waiting) *batch = nullptr;
+      STOKER_RETURN_IF_ERROR(status);
+    }
+    STOKER_ASSIGN_OR_RETURN(auto next, self.loader->Next());
+    *batch = next.has_value() ? new stoker_batch{.batch = *std::move(next)} : nullptr;
+    return absl::OkStatus();
+  });
+}
+
+int stoker_loader_waiting(const stoker_loader* loader) { return loader != nullptr && loader->waiting ? 1 : 0; }
+
+stoker_code stoker_loader_set_epoch(stoker_loader* loader, uint64_t epoch) {
+  return CallOn(loader, [&](stoker_loader& self) {
+    self.loader->SetEpoch(epoch);
+    return absl::OkStatus();
+  });
+}
+
+void stoker_loader_cancel(stoker_loader* loader) {
+  (void)CallOn(loader, [](stoker_loader& self) {
+    self.loader->Cancel();
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_loader_state(const stoker_loader* loader, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) {
+    *json = CopyOf(self.loader->State());
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int accept_other_pixels) {
+  return CallOn(loader, [&](stoker_loader& self) -> absl::Status {
+    if (state == nullptr) return absl::InvalidArgumentError("state: a null pointer in place of JSON");
+    return self.loader->Restore(state, accept_other_pixels != 0);
+  });
+}
+
+stoker_code stoker_loader_stats(const stoker_loader* loader, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) {
+    *json = CopyOf(stoker::StatsDocument(self.loader->stats()));
+    return absl::OkStatus();
+  });
+}

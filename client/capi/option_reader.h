@@ -1,0 +1,69 @@
+#ifndef STOKER_CLIENT_CAPI_OPTION_READER_H_
+#define STOKER_CLIENT_CAPI_OPTION_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "nlohmann/json.hpp"
+
+namespace stoker {
+
+// The JSON document in `text`, called `name` in errors. InvalidArgument where it is none, has a key twice in one object
+// or is nested deeper than YAML may be.
+absl::StatusOr<nlohmann::json> ParseJson(const char* text, const std::string& name);
+
+// Reads the keys of one JSON object, each at most once; null is as good as no key, and leaves the target as it was. The
+// first error is kept: "options.batch_size: expected …, found …". One thread at a time; refers to `json`.
+class OptionReader {
+ public:
+  // `name` begins errors: "options".
+  OptionReader(const nlohmann::json& json, std::string name);
+
+  // The value at `key`, or null where there is none.
+  const nlohmann::json* Find(const std::string& key);
+
+  void Read(const std::string& key, std::string& text);
+  void Read(const std::string& key, std::vector<std::string>& texts);
+  void Read(const std::string& key, bool& flag);
+  void Read(const std::string& key, absl::Duration& seconds);  // Above 0.
+
+  // A whole number from `least` to `most`.
+  template <typename Integer>
+  void Read(const std::string& key, Integer& number, uint64_t least, uint64_t most) {
+    uint64_t value = 0;
+    if (ReadInteger(key, least, most, value)) number = static_cast<Integer>(value);
+  }
+
+  // One of some words.
+  template <typename Value>
+  void Read(const std::string& key, Value& value, const std::vector<std::pair<std::string, Value>>& words) {
+    std::vector<std::string> spellings;
+    for (const auto& word : words) spellings.push_back(word.first);
+    const int index = ReadWord(key, spellings);
+    if (index >= 0) value = words[index].second;
+  }
+
+  void Fail(const std::string& key, const std::string& what);
+
+  // The first error, or that of a key that nothing asked for.
+  absl::Status Finish() const;
+
+ private:
+  bool ReadInteger(const std::string& key, uint64_t least, uint64_t most, uint64_t& value);
+  int ReadWord(const std::string& key, const std::vector<std::string>& words);
+  void Expected(const std::string& key, const std::string& want, const nlohmann::json& found);
+
+  const nlohmann::json& json_;
+  const std::string name_;
+  std::vector<std::string> known_;
+  absl::Status status_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_CAPI_OPTION_READER_H_

@@ -1,0 +1,129 @@
+#include "client/capi/options.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "client/capi/option_reader.h"
+#include "common/config/yaml_proto.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+
+void ReadClientOptions(OptionReader& reader, Client::Options& options) {
+  reader.Read("servers", options.servers);
+  reader.Read("connect_timeout", options.connect_timeout);
+  reader.Read("connections", options.connections, 1, Client::kMostConnections);
+  reader.Read("tls_ca_file", options.tls_ca_file);
+  reader.Read("tls_server_name", options.tls_server_name);
+  if (options.servers.empty()) reader.Fail("servers", "expected a list of at least one address");
+  if (options.tls_ca_file.empty() && !options.tls_server_name.empty())
+    reader.Fail("tls_server_name", "needs tls_ca_file");
+}
+
+// Without the "pipeline:1:37: " of text that nobody wrote.
+absl::Status WithoutPlace(const absl::Status& status) {
+  absl::string_view message = status.message();
+  const absl::string_view whole = message;
+  if (!absl::ConsumePrefix(&message, "pipeline:1:")) return status;
+  const size_t end = message.find(": ");
+  int column = 0;
+  if (end == message.npos || !absl::SimpleAtoi(message.substr(0, end), &column))
+    return absl::Status(status.code(), whole);
+  return absl::Status(status.code(), absl::StrCat("pipeline: ", message.substr(end + 2)));
+}
+
+// JSON is YAML's flow style.
+absl::Status ParsePipeline(const Json& json, v1::Pipeline& pipeline) {
+  if (json.is_string()) return ParseYaml(json.get<std::string>(), "pipeline", pipeline);
+  return WithoutPlace(ParseYaml(json.dump(), "pipeline", pipeline));
+}
+
+void ReadPipeline(OptionReader& reader, LoaderOptions& options) {
+  reader.Read("pipeline_name", options.pipeline_name);
+  const Json* pipeline = reader.Find("pipeline");
+  if (pipeline == nullptr) return;
+  if (!options.pipeline_name.empty()) return reader.Fail("pipeline_name", "give a pipeline or its name, not both");
+  if (!pipeline->is_object() && !pipeline->is_string()) return reader.Fail("pipeline", "expected an object or YAML");
+  if (const auto status = ParsePipeline(*pipeline, options.pipeline.emplace()); !status.ok())
+    reader.Fail("pipeline", std::string(status.message()));
+}
+
+void ReadShuffleMode(OptionReader& reader, const std::string& key, v1::Shuffle& shuffle) {
+  v1::ShuffleMode mode = v1::SHUFFLE_MODE_FULL;
+  reader.Read<v1::ShuffleMode>(
+      key, mode, {{"full", v1::SHUFFLE_MODE_FULL}, {"none", v1::SHUFFLE_MODE_NONE}, {"block", v1::SHUFFLE_MODE_BLOCK}});
+  shuffle.set_mode(mode);
+}
+
+absl::Status ReadShuffle(OptionReader& reader, v1::Shuffle& shuffle) {
+  const Json* json = reader.Find("shuffle");
+  if (json == nullptr) return absl::OkStatus();
+  if (!json->is_object()) return ReadShuffleMode(reader, "shuffle", shuffle), absl::OkStatus();
+  OptionReader nested(*json, "options.shuffle");
+  ReadShuffleMode(nested, "mode", shuffle);
+  uint64_t block_samples = 0, window_blocks = 0;
+  nested.Read("block_samples", block_samples, 1, kMost);
+  nested.Read("window_blocks", window_blocks, 1, kMost);
+  shuffle.set_block_samples(block_samples);
+  shuffle.set_window_blocks(window_blocks);
+  return nested.Finish();
+}
+
+void ReadJob(OptionReader& reader, LoaderOptions& options) {
+  reader.Read("dataset", options.dataset);
+  ReadPipeline(reader, options);
+  reader.Read("batch_size", options.batch_size, 1, uint64_t{1} << 30);
+  reader.Read("seed", options.seed, 0, std::numeric_limits<uint64_t>::max());
+  reader.Read<LastBatch>(
+      "last_batch", options.last_batch,
+      {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"partial", LastBatch::kPartial}});
+  reader.Read("rank", options.rank, 0, kMost);
+  reader.Read("world_size", options.world_size, 1, kMost);
+  if (options.batch_size == 0) reader.Fail("batch_size", "is required");
+}
+
+void ReadMemory(OptionReader& reader, CreateOptions& options) {
+  reader.Read("device", options.device);
+  reader.Read<Pin>("pin", options.device_options.pin, {{"auto", Pin::kAuto}, {"on", Pin::kOn}, {"off", Pin::kOff}});
+  reader.Read("pinned_bytes", options.device_options.pinned_bytes, 1, kMost);
+  reader.Read("prefetch", options.loader.prefetch, 1, kMost);
+  reader.Read("prefetch_bytes", options.loader.prefetch_bytes, 1, kMost);
+}
+
+}  // namespace
+
+absl::StatusOr<Client::Options> ParseClientOptions(const char* text) {
+  STOKER_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "options"));
+  Client::Options options;
+  OptionReader reader(json, "options");
+  ReadClientOptions(reader, options);
+  STOKER_RETURN_IF_ERROR(reader.Finish());
+  return options;
+}
+
+absl::StatusOr<CreateOptions> ParseCreateOptions(const char* text) {
+  STOKER_ASSIGN_OR_RETURN(const Json json, ParseJson(text, "options"));
+  CreateOptions options;
+  OptionReader reader(json, "options");
+  ReadClientOptions(reader, options.client);
+  ReadJob(reader, options.loader);
+  ReadMemory(reader, options);
+  const absl::Status shuffle = ReadShuffle(reader, options.loader.shuffle);
+  reader.Read("names", options.loader.names);
+  reader.Read("progress_timeout", options.loader.progress_timeout);
+  reader.Read("span_deadline", options.loader.span_deadline);
+  STOKER_RETURN_IF_ERROR(reader.Finish());
+  STOKER_RETURN_IF_ERROR(shuffle);
+  return options;
+}
+
+}  // namespace stoker
