@@ -1,0 +1,73 @@
+"""Stoker's client: batches for a training job, decoded and augmented by other machines.
+
+    import stoker
+
+    loader = stoker.Loader("cpu1:7077", batch_size=256, dtype="float32")
+    for images, labels in loader:
+        train(images, labels)
+
+Pure Python over libstoker.so, which the wheel brings along; needs nothing else. Batches are handed out as torch's,
+NumPy's, JAX's or CuPy's arrays, without a copy.
+"""
+
+from . import transforms
+from .batch import Batch, BatchInfo, Digest, Substituted
+from .errors import (
+    AbortedError,
+    AlreadyExistsError,
+    CancelledError,
+    DataLossError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    ForkedError,
+    InternalError,
+    InvalidArgumentError,
+    LibraryError,
+    NotFoundError,
+    OutOfRangeError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    StokerError,
+    StokerWarning,
+    UnauthenticatedError,
+    UnavailableError,
+    UnimplementedError,
+)
+from .loader import DatasetInfo, Loader, Sampler, servers_offer
+from .outputs import use_on
+from .tensor import Tensor
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AbortedError",
+    "AlreadyExistsError",
+    "Batch",
+    "BatchInfo",
+    "CancelledError",
+    "DataLossError",
+    "DatasetInfo",
+    "DeadlineExceededError",
+    "Digest",
+    "FailedPreconditionError",
+    "ForkedError",
+    "InternalError",
+    "InvalidArgumentError",
+    "LibraryError",
+    "Loader",
+    "NotFoundError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "Sampler",
+    "StokerError",
+    "StokerWarning",
+    "Substituted",
+    "Tensor",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "servers_offer",
+    "transforms",
+    "use_on",
+]

@@ -1,0 +1,275 @@
+"""What converting from torchvision and from Albumentations share: the pipeline as it grows, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, NamedTuple, Optional
+
+from . import transforms as ops
+from .errors import InvalidArgumentError
+from .transforms import Compose, Op
+
+
+class Refused(NamedTuple):
+    """An op that could not be converted."""
+
+    #: Where it stands: "transforms[2]", "transforms[2].transforms[0]".
+    place: str
+    op: str
+    reason: str
+
+
+class ConversionError(InvalidArgumentError):
+    """Names every op that could not be converted, and why."""
+
+    def __init__(self, refused: Sequence[Refused]) -> None:
+        self.refused: list[Refused] = list(refused)
+        lines = [f"  {one.place}: {one.op}: {one.reason}" for one in self.refused]
+        count = "one op cannot" if len(lines) == 1 else f"{len(lines)} ops cannot"
+        super().__init__(f"{count} be converted:\n" + "\n".join(lines))
+
+
+class Refusal(Exception):
+    """Why the op at hand cannot be converted."""
+
+
+def children(container: Any, name: str) -> Iterable[tuple[str, Any]]:
+    """What a list, Compose or Sequential holds, flattened, each with its place."""
+    if isinstance(container, (list, tuple)):
+        inside = list(container)
+    elif isinstance(container, Compose):
+        inside = list(container.transforms)
+    elif library_of(container) == "torch" and type(container).__name__ in ("Sequential", "ModuleList"):
+        inside = list(container)
+    else:
+        inside = list(getattr(container, "transforms", [container]))
+    for at, op in enumerate(inside):
+        place = f"{name}[{at}]"
+        if is_compose(op):
+            yield from children(op, f"{place}.transforms")
+        else:
+            yield place, op
+
+
+def is_compose(op: Any) -> bool:
+    name, library = type(op).__name__, library_of(op)
+    if library == "albumentations":
+        return name == "Compose" or (name == "Sequential" and probability(op) == 1)
+    return (library == "torchvision" and name == "Compose") or (library == "torch" and name == "Sequential")
+
+
+def library_of(op: Any) -> str:
+    return type(op).__module__.partition(".")[0]
+
+
+class Conversion:
+    """Ops converted so far. Images are uint8 until a cast, then floats, then perhaps normalized."""
+
+    def __init__(self, nested: bool = False) -> None:
+        self.nested = nested  # Inside of a RandomApply or RandomChoice.
+        self.on_integers: list[Op] = []
+        self.cast: Optional[Op] = None
+        self.normalize: list[Op] = []
+        self.on_floats: list[Op] = []  # After those.
+        self.on_batches: list[Op] = []
+        self.channels: Optional[str] = None
+        self.refused: list[Refused] = []
+
+    def add(self, place: str, op: Any) -> None:
+        try:
+            if isinstance(op, Op):
+                self.add_own(op)
+                return
+            kind = type(op.op if isinstance(op, Forced) else op)
+            handlers = HANDLERS.get(kind.__module__.partition(".")[0])
+            if handlers is None:
+                raise Refusal("code that servers do not have: apply it to what the loader hands out")
+            if kind.__name__ not in handlers:
+                raise Refusal(_WHY.get(kind.__name__, "Stoker has no such op"))
+            if kind.__module__.startswith("albumentations") and probability(op) == 0:
+                return
+            handlers[kind.__name__](self, op, place)
+        except Refusal as refusal:
+            self.refused.append(Refused(place, _shown(op), str(refusal)))
+
+    def finish(self) -> Compose:
+        if self.refused:
+            raise ConversionError(self.refused)
+        result = [*self.on_integers]
+        if self.cast is not None:
+            result.append(self.cast)
+        result += [*self.normalize, *self.on_floats, *self.on_batches]
+        if self.channels is not None:
+            result.append(ops.ToMemoryFormat(self.channels))
+        return Compose(result)
+
+    # ---- what handlers call ----
+
+    def image(self, op: Op, *, linear: bool = False, absolute: bool = False) -> None:
+        """Adds an op on the image's pixels. `linear`: it says the same after Normalize. `absolute`: its arguments are
+        in the pixels' units.
+        """
+        if self.on_batches:
+            raise Refusal("comes after MixUp or CutMix, which must be last")
+        if self.cast is not None and absolute:
+            raise Refusal("works on floats with a value in their units: put it before the conversion to floats")
+        if self.normalize and not linear:
+            raise Refusal("comes after Normalize: put it before")
+        if self.on_floats:
+            raise Refusal("comes after RandomErasing on floats: put it before")
+        self.on_integers.append(op)
+
+    def to_float(self, dtype: str, scale: bool) -> None:
+        self._not_nested()
+        if self.cast is not None:  # From one float type to another nothing is scaled.
+            scale = self.cast.document()["ToDtype"].get("scale", False)
+        self.cast = ops.ToDtype(dtype, scale=scale)
+
+    def normalized(self, op: Op) -> None:
+        self._not_nested()
+        if self.cast is None:
+            raise Refusal("works on floats: put ToTensor, or ToDtype(torch.float32, scale=True), before it")
+        if self.on_floats or self.on_batches:
+            raise Refusal("comes after ops that must follow it")
+        self.normalize.append(op)
+
+    def erase(self, p: float, scale: Any, ratio: Any, value: Any) -> None:
+        if self.cast is None:
+            self.image(ops.RandomErasing(p, scale, ratio, levels(value)))
+            return
+        self._not_nested()
+        self.on_floats.append(ops.RandomErasing(p, scale, ratio, value, placement="device"))
+
+    def batch(self, op: Op) -> None:
+        self.on_batches.append(op)
+
+    def channels_first(self) -> None:
+        self._not_nested()
+        self.channels = "channels_first"
+
+    def add_own(self, op: Op) -> None:
+        """One of stoker.transforms, taken as it is."""
+        if op.name == "ToDtype":
+            self.to_float(op.document()["ToDtype"]["dtype"], bool(op.document()["ToDtype"].get("scale", False)))
+        elif op.name == "Normalize":
+            self.normalized(op)
+        elif op.name == "ToMemoryFormat":
+            self.channels = op.document()["ToMemoryFormat"]["memory_format"]
+        elif op.name in ("MixUp", "CutMix", "OneHot", "UnpackBits"):
+            self.batch(op)
+        elif self.cast is not None:
+            self.on_floats.append(op)
+        else:
+            self.on_integers.append(op)
+
+    def inner(self, container: Any, place: str, forced: bool = False) -> list[list[Op]]:
+        """The ops inside of a RandomApply or RandomChoice, a list each."""
+        result = []
+        for at, op in enumerate(list(container)):
+            conversion = Conversion(nested=True)
+            conversion.cast, conversion.normalize = self.cast, list(self.normalize)
+            inside = f"{place}.transforms[{at}]"
+            if is_compose(op):
+                for deeper, one in children(op, f"{inside}.transforms"):
+                    conversion.add(deeper, one)
+            elif forced:
+                conversion.add(inside, Forced(op))
+            else:
+                conversion.add(inside, op)
+            self.refused += conversion.refused
+            result.append([*conversion.on_integers, *conversion.on_batches])
+        return result
+
+    def _not_nested(self) -> None:
+        if self.nested:
+            raise Refusal("cannot happen to some samples only")
+
+
+class Forced:
+    """An Albumentations op that happens: p is 1."""
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+        self.p = 1.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.op, name)
+
+
+def _shown(op: Any) -> str:
+    text = repr(op.op if isinstance(op, Forced) else op)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def one(inner: Sequence[Op]) -> Op:
+    return inner[0] if len(inner) == 1 else ops.RandomApply(list(inner), p=1.0)
+
+
+# ---- arguments ----
+
+
+def levels(value: Any) -> Any:
+    """A color of 0 to 255, as whole numbers."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        raise Refusal("fill is given by type: give one for images")
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    for number in numbers:
+        if not isinstance(number, (int, float)) or number != int(number):
+            raise Refusal(f"fill or value {value!r} is no whole level of 0 to 255")
+    whole = [int(number) for number in numbers]
+    return whole if isinstance(value, (list, tuple)) else whole[0]
+
+
+def colored(op: Any) -> bool:
+    """Whether the op paints anything but black."""
+    fill = getattr(op, "fill", None)
+    numbers = fill if isinstance(fill, (list, tuple)) else [fill]
+    return any(number not in (0, 0.0, None) for number in numbers)
+
+
+def numbers(value: Any) -> Any:
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value)
+
+
+def refuse_unless(condition: bool, reason: str) -> None:
+    if not condition:
+        raise Refusal(reason)
+
+
+def probability(op: Any) -> float:
+    return float(getattr(op, "p", 1.0))
+
+
+# ---- handlers: what converts an op of a library's class ----
+
+Handler = Callable[[Conversion, Any, str], None]
+HANDLERS: dict[str, dict[str, Handler]] = {"torchvision": {}, "albumentations": {}}
+
+
+def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
+    """Registers a function for these classes of `library`. It gets the conversion, the op and the op's place."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS[library].update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+_WHY = {
+    "Lambda": "code that servers do not have: apply it to what the loader hands out",
+    "RandomOrder": "Stoker keeps the order of ops; RandomChoice of two orders comes near",
+    "SomeOf": "Stoker chooses one (OneOf) or each by its p (RandomApply)",
+    "AutoAugment": "Stoker has RandAugment and TrivialAugmentWide instead",
+    "RandomBrightnessContrast": "shifts brightness by a share of the highest value: ColorJitter scales it instead",
+    "CoarseDropout": "Stoker has RandomErasing, of one rectangle (albumentations.Erasing), and RandomMask",
+    "FiveCrop": "several images of one sample are a pipeline's views",
+    "TenCrop": "several images of one sample are a pipeline's views",
+    "LongestMaxSize": "would give images of several sizes: Resize and CenterCrop instead",
+}

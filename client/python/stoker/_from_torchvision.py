@@ -1,0 +1,209 @@
+"""How ops of torchvision.transforms and its v2 are converted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import transforms as ops
+from ._conversion import Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
+from .transforms import dtype_name
+
+# Pillow's numbers, which old releases of torchvision have.
+_PILLOW = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}
+
+
+def _interpolation(op: Any, known: Sequence[str] = ("nearest", "bilinear", "bicubic", "lanczos")) -> str:
+    mode = getattr(op, "interpolation", "bilinear")
+    mode = _PILLOW.get(mode, mode) if isinstance(mode, int) else getattr(mode, "value", mode)
+    if mode not in known:
+        raise Refusal(f"interpolation {mode!r} is none of {', '.join(known)}")
+    return str(mode)
+
+
+_TURNS = ("nearest", "bilinear")
+
+
+def _antialias(op: Any) -> bool:
+    return getattr(op, "antialias", True) is not False  # None and "warn" are what old releases have.
+
+
+@converts("torchvision", "RandomResizedCrop")
+def _random_resized_crop(to: Conversion, op: Any, place: str) -> None:
+    crop = ops.RandomResizedCrop(
+        numbers(op.size), numbers(op.scale), numbers(op.ratio), _interpolation(op), _antialias(op)
+    )
+    to.image(crop, linear=True)
+
+
+@converts("torchvision", "Resize")
+def _resize(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(op.size is not None, "size is None")
+    to.image(ops.Resize(numbers(op.size), _interpolation(op), op.max_size, _antialias(op)), linear=True)
+
+
+@converts("torchvision", "CenterCrop")
+def _center_crop(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.CenterCrop(numbers(op.size)))
+
+
+@converts("torchvision", "RandomCrop")
+def _random_crop(to: Conversion, op: Any, place: str) -> None:
+    pads = bool(op.pad_if_needed) or op.padding not in (None, 0)
+    mode = getattr(op.padding_mode, "value", op.padding_mode)
+    refuse_unless(not pads or mode == "constant", f"padding_mode {mode!r}: only 'constant'; put a Pad before it")
+    to.image(
+        ops.RandomCrop(numbers(op.size), numbers(op.padding), bool(op.pad_if_needed), levels(op.fill)),
+        linear=not pads,
+        absolute=pads and colored(op),
+    )
+
+
+@converts("torchvision", "Pad")
+def _pad(to: Conversion, op: Any, place: str) -> None:
+    mode = getattr(op.padding_mode, "value", op.padding_mode)
+    pad = ops.Pad(numbers(op.padding), levels(op.fill) if mode == "constant" else None, mode)
+    to.image(pad, linear=mode != "constant", absolute=mode == "constant" and colored(op))
+
+
+@converts("torchvision", "RandomHorizontalFlip", "RandomVerticalFlip")
+def _random_horizontal_flip(to: Conversion, op: Any, place: str) -> None:
+    to.image(getattr(ops, type(op).__name__)(op.p), linear=True)
+
+
+@converts("torchvision", "ColorJitter")
+def _color_jitter(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.ColorJitter(*(numbers(value) for value in (op.brightness, op.contrast, op.saturation, op.hue))))
+
+
+@converts("torchvision", "Grayscale")
+def _grayscale(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(op.num_output_channels == 3, "num_output_channels must be 3: images have three channels here")
+    to.image(ops.Grayscale(3))
+
+
+@converts("torchvision", "RandomGrayscale", "RandomEqualize", "RandomAutocontrast", "RandomInvert")
+def _random_grayscale(to: Conversion, op: Any, place: str) -> None:
+    to.image(getattr(ops, type(op).__name__)(op.p))
+
+
+@converts("torchvision", "RandomPosterize")
+def _random_posterize(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.RandomPosterize(op.bits, op.p))
+
+
+@converts("torchvision", "RandomSolarize")
+def _random_solarize(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.RandomSolarize(op.threshold, op.p), absolute=True)
+
+
+@converts("torchvision", "RandomAdjustSharpness")
+def _random_adjust_sharpness(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.RandomAdjustSharpness(op.sharpness_factor, op.p))
+
+
+@converts("torchvision", "RandomRotation")
+def _random_rotation(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(not op.expand, "expand would give images of several sizes")
+    refuse_unless(op.center is None, "turns about the image's center only")
+    turn = ops.RandomRotation(numbers(op.degrees), _interpolation(op, _TURNS), levels(op.fill))
+    to.image(turn, absolute=colored(op))
+
+
+@converts("torchvision", "RandomAffine")
+def _random_affine(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(getattr(op, "center", None) is None, "turns about the image's center only")
+    interpolation = _interpolation(op, _TURNS)
+    arguments = (numbers(value) for value in (op.degrees, op.translate, op.scale, op.shear))
+    affine = ops.RandomAffine(*arguments, interpolation=interpolation, fill=levels(op.fill))
+    to.image(affine, absolute=colored(op))
+
+
+@converts("torchvision", "GaussianBlur")
+def _gaussian_blur(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.GaussianBlur(numbers(op.kernel_size), numbers(op.sigma)))
+
+
+@converts("torchvision", "RandomErasing")
+def _random_erasing(to: Conversion, op: Any, place: str) -> None:
+    value = numbers(op.value) if not isinstance(op.value, str) else None
+    refuse_unless(value is not None, "value='random' paints noise: give a color")
+    to.erase(op.p, numbers(op.scale), numbers(op.ratio), value)
+
+
+@converts("torchvision", "RandAugment")
+def _rand_augment(to: Conversion, op: Any, place: str) -> None:
+    to.image(
+        ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, _interpolation(op, _TURNS), levels(op.fill)),
+        absolute=True,
+    )
+
+
+@converts("torchvision", "TrivialAugmentWide")
+def _trivial_augment_wide(to: Conversion, op: Any, place: str) -> None:
+    policy = ops.TrivialAugmentWide(op.num_magnitude_bins, _interpolation(op, _TURNS), levels(op.fill))
+    to.image(policy, absolute=True)
+
+
+@converts("torchvision", "RandomApply")
+def _random_apply(to: Conversion, op: Any, place: str) -> None:
+    inside = [one for inner in to.inner(op.transforms, place) for one in inner]
+    if inside:
+        to.image(ops.RandomApply(inside, op.p))
+
+
+@converts("torchvision", "RandomChoice")
+def _random_choice(to: Conversion, op: Any, place: str) -> None:
+    choices = to.inner(op.transforms, place)
+    if any(not inner for inner in choices):
+        refuse_unless(bool(to.refused), "one of its choices does nothing")
+        return
+    choice = ops.RandomChoice([one(inner) for inner in choices], numbers(op.p))
+    if all(one.name in ("MixUp", "CutMix") for inner in choices for one in inner):
+        to.batch(choice)
+    else:
+        to.image(choice)
+
+
+@converts("torchvision", "MixUp", "CutMix")
+def _mix_up(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(op.num_classes is not None, "num_classes must be given")
+    to.batch(getattr(ops, type(op).__name__)(alpha=op.alpha, num_classes=op.num_classes))
+
+
+@converts("torchvision", "ToTensor")
+def _to_tensor(to: Conversion, op: Any, place: str) -> None:
+    to.channels_first()
+    if to.cast is None:
+        to.to_float("float32", True)
+
+
+@converts("torchvision", "ToImage", "ToImageTensor", "PILToTensor")
+def _to_image(to: Conversion, op: Any, place: str) -> None:
+    to.channels_first()
+
+
+@converts("torchvision", "ToDtype", "ConvertImageDtype", "ConvertDtype")
+def _to_dtype(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(not isinstance(op.dtype, dict), "dtype is given by type: give one for images")
+    dtype = dtype_name(op.dtype)
+    scale = bool(getattr(op, "scale", True))  # ConvertImageDtype always does.
+    if dtype == "uint8" and to.cast is None:
+        return
+    refuse_unless(dtype in ("float32", "float16", "bfloat16"), f"dtype {dtype}: float32, float16 or bfloat16")
+    to.to_float(dtype, scale)
+
+
+@converts("torchvision", "Normalize")
+def _normalize(to: Conversion, op: Any, place: str) -> None:
+    to.normalized(ops.Normalize(numbers(op.mean), numbers(op.std)))
+
+
+@converts("torchvision", "Identity", "ToPureTensor")
+def _identity(to: Conversion, op: Any, place: str) -> None:
+    pass
+
+
+@converts("torchvision", "ToPILImage")
+def _to_p_i_l_image(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(to.cast is None, "comes after a conversion to floats")

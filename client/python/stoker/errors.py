@@ -1,0 +1,116 @@
+"""What can go wrong, as types: one for each of the client library's codes, which are gRPC's canonical ones."""
+
+from __future__ import annotations
+
+
+class StokerError(Exception):
+    """Base of all errors of the client library; the message names the key, sample or server at fault."""
+
+    #: gRPC's canonical code.
+    code: int = 2
+
+
+class CancelledError(StokerError):
+    """The loader was closed while something waited for it."""
+
+    code = 1
+
+
+class InvalidArgumentError(StokerError, ValueError):
+    """An option, or an op of the pipeline, is wrong; the message names it."""
+
+    code = 3
+
+
+class DeadlineExceededError(StokerError, TimeoutError):
+    """No server answered in ``connect_timeout``, or no data came for ``progress_timeout`` seconds."""
+
+    code = 4
+
+
+class NotFoundError(StokerError, LookupError):
+    """The servers have no such dataset or pipeline."""
+
+    code = 5
+
+
+class AlreadyExistsError(StokerError):
+    code = 6
+
+
+class PermissionDeniedError(StokerError):
+    code = 7
+
+
+class ResourceExhaustedError(StokerError):
+    """A limit was reached: memory of this process, of the GPU or of the servers."""
+
+    code = 8
+
+
+class FailedPreconditionError(StokerError, RuntimeError):
+    """Things that do not fit: a state of another dataset, an image too small for a crop, servers that differ."""
+
+    code = 9
+
+
+class AbortedError(StokerError):
+    code = 10
+
+
+class OutOfRangeError(StokerError, ValueError):
+    code = 11
+
+
+class UnimplementedError(StokerError, NotImplementedError):
+    """The servers, or this build of the library, cannot do that."""
+
+    code = 12
+
+
+class InternalError(StokerError):
+    code = 13
+
+
+class UnavailableError(StokerError, ConnectionError):
+    """No server could be reached, or none could make a span; the message says why for each."""
+
+    code = 14
+
+
+class DataLossError(StokerError):
+    """A bad sample, by its name. ``Pipeline(bad_samples="substitute")`` goes on with the next one instead."""
+
+    code = 15
+
+
+class UnauthenticatedError(StokerError):
+    code = 16
+
+
+class ForkedError(FailedPreconditionError):
+    """A loader was used in a forked child of the process that made it."""
+
+
+class LibraryError(StokerError, ImportError):
+    """The client library, libstoker.so, was not found, does not load, or is too old."""
+
+
+class StokerWarning(UserWarning):
+    """What is worth knowing and stops no job: a substituted sample, memory that could not be page-locked."""
+
+
+def _by_code() -> dict[int, type[StokerError]]:
+    types: dict[int, type[StokerError]] = {}
+    for value in list(globals().values()):
+        if isinstance(value, type) and issubclass(value, StokerError) and "code" in vars(value):
+            types[value.code] = value
+    return types
+
+
+_BY_CODE = _by_code()
+
+
+def error_of(code: int, message: str) -> StokerError:
+    """The error for a code that the library returned and what it said."""
+    return _BY_CODE.get(code, StokerError)(message)

@@ -1,0 +1,503 @@
+"""The loader: a training job's batches, from however many servers there are."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Callable, Optional, Union
+
+from . import _library, outputs
+from .batch import Batch, BatchInfo, Digest
+from .errors import CancelledError, InvalidArgumentError, StokerWarning
+from .transforms import Transforms, options_of
+
+
+class DatasetInfo:
+    """What the servers say of the dataset."""
+
+    def __init__(self, name: str, samples: int, fingerprint: str) -> None:
+        #: As the servers' configuration has it.
+        self.name = name
+        #: Of its samples' names, sizes and labels, in hexadecimal: equal on all copies of it.
+        self.fingerprint = fingerprint
+        self._samples = samples
+
+    def __len__(self) -> int:
+        """Samples in it."""
+        return self._samples
+
+    def __repr__(self) -> str:
+        return f"stoker.DatasetInfo(name={self.name!r}, samples={self._samples}, fingerprint={self.fingerprint!r})"
+
+
+class Sampler:
+    """What training frameworks expect of ``loader.sampler``; the loader itself shuffles, and shares out among ranks."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def set_epoch(self, epoch: int) -> None:
+        self._loader.set_epoch(epoch)
+
+
+class Loader(_library.Owner):
+    """Batches of a dataset, as ``(images, labels)``, in the epoch's global order.
+
+        loader = stoker.Loader(["cpu1:7077", "cpu2:7077"], batch_size=256, device="cuda", dtype="float16")
+        for epoch in range(90):
+            for images, labels in loader:
+                train(images, labels)
+
+    Every iteration is the next epoch, as long as the loader lives; ``set_epoch`` chooses, and after ``load_state_dict``
+    the first one goes on from there. An iteration that was left early is not gone on with. Batches come ready from
+    other threads: the ``num_workers`` of a DataLoader are the servers. ``torch.utils.data.DataLoader(loader,
+    batch_size=None)`` works, where torch was imported before the loader was made, and is not needed.
+
+    Arguments:
+        servers: an address, or a list: ``"host:port"``, ``"dns:///name:port"`` for all addresses of a name,
+            ``"file:/path"`` for those that a file lists, ``"unix:/path"``.
+        dataset: its name; may be left out where the servers have just one.
+        batch_size: samples of a batch of this rank.
+        device: "cpu", "cuda" (torch's current one, else the first), "cuda:1", or a ``torch.device``.
+        dtype: the images' type: "float32", "float16", "bfloat16", or torch's or NumPy's. None leaves it to
+            ``transforms``: uint8 where these say nothing. A float type makes the pipeline's last ``ToDtype`` one to
+            this type, or adds one, with scale (0…1), before ``Normalize`` or at the end.
+        transforms: a list of ``stoker.transforms``, or their ``Compose`` or ``Pipeline``; a ``Compose`` of torchvision
+            or Albumentations, as ``stoker.transforms.convert`` takes it; the name of a pipeline that the servers offer;
+            a ``pathlib.Path`` to a pipeline in YAML; or a dict, as the YAML has it. Default: RandomResizedCrop(224),
+            RandomHorizontalFlip.
+        seed, shuffle: shuffle is True or "full" (the default); False or "none" for evaluation; or {"mode": "block",
+            "block_samples": …, "window_blocks": …}.
+        last_batch: what becomes of an epoch's tail: "drop", "pad" it from the epoch's beginning, "partial".
+        rank, world_size: default: RANK and WORLD_SIZE of the environment, as torchrun sets them; without, one rank.
+        as_dict: batches are dicts of the fields by name, instead of tuples in the pipeline's order.
+        output: whose arrays: "torch", "numpy", "jax", "cupy", "dlpack" for ``stoker.Tensor``. "auto": torch's if the
+            program imported torch; else NumPy's if it is installed (on a GPU JAX's or CuPy's, if imported); else
+            ``stoker.Tensor``.
+        names: ``info.names`` has the samples' names.
+        prefetch, prefetch_bytes: batches ahead, and the bound of their memory, 1 GiB.
+        pin, pinned_bytes: page-locked memory for a GPU: "auto", "on" (or fail), "off"; and its bound.
+        progress_timeout: seconds without any arrival until an iteration fails; 60.
+        span_deadline: least seconds until a span is asked for again; 2.
+        connect_timeout: seconds; 30.
+        connections: to each server; 1.
+        tls_ca_file, tls_server_name: against which the servers' certificate is checked.
+
+    Shapes: images are batch × height × width × channels of uint8, as they travel. Floats are batch × channels × height
+    × width, as torchvision's are, unless the pipeline has a ``ToMemoryFormat``; a pipeline by name, from a file, or in
+    a dict without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who
+    keeps many makes it allocate more.
+
+    On CUDA, torch's current stream waits for a batch when it is handed out, and its memory's next use for that stream;
+    for work on another one see ``use_on``.
+
+    Raises a ``StokerError`` that says what is wrong: InvalidArgumentError names the option or op, NotFoundError the
+    dataset, UnavailableError why no server answered. Iterating raises DataLossError for a bad sample,
+    DeadlineExceededError where nothing came for ``progress_timeout``; these stay until ``set_epoch`` or
+    ``load_state_dict``. Ctrl-C interrupts a wait and leaves the loader usable.
+    """
+
+    def __init__(
+        self,
+        servers: Union[str, Sequence[str]],
+        dataset: Optional[str] = None,
+        *,
+        batch_size: int,
+        device: Any = "cpu",
+        dtype: Any = None,
+        transforms: Transforms = None,
+        seed: int = 0,
+        shuffle: Union[bool, str, Mapping[str, Any]] = True,
+        last_batch: str = "drop",
+        rank: Optional[int] = None,
+        world_size: Optional[int] = None,
+        as_dict: bool = False,
+        output: str = "auto",
+        names: bool = False,
+        prefetch: Optional[int] = None,
+        prefetch_bytes: Optional[int] = None,
+        pin: Optional[str] = None,
+        pinned_bytes: Optional[int] = None,
+        progress_timeout: Optional[float] = None,
+        span_deadline: Optional[float] = None,
+        connect_timeout: Optional[float] = None,
+        connections: Optional[int] = None,
+        tls_ca_file: Optional[str] = None,
+        tls_server_name: Optional[str] = None,
+    ) -> None:
+        super().__init__()
+        self._handle: Optional[int] = None
+        self._lock = threading.RLock()  # The library takes calls for one loader one at a time.
+        self._as_dict = as_dict
+        self._names = names
+        self._last_batch = last_batch
+        self._epoch_iterator: Optional[_Epoch] = None
+        # An exception that a signal raises, as Ctrl-C does, may hide what the library returned: then that waits here.
+        self._pending = Batch()
+        self._state_before_pending = ""
+        self._restored = False
+        self._warned: set = set()
+        self._warned_substituted = False
+        #: What the batch handed out last is made of; None before the first.
+        self.info: Optional[BatchInfo] = None
+
+        options = {
+            "servers": [servers] if isinstance(servers, str) else list(servers),
+            "dataset": dataset,
+            "batch_size": batch_size,
+            "device": _device_name(device),
+            "seed": seed,
+            "shuffle": {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle,
+            "last_batch": last_batch,
+            "rank": rank,
+            "world_size": world_size,
+            "names": names or None,
+            "prefetch": prefetch,
+            "prefetch_bytes": prefetch_bytes,
+            "pin": pin,
+            "pinned_bytes": pinned_bytes,
+            "progress_timeout": progress_timeout,
+            "span_deadline": span_deadline,
+            "connect_timeout": connect_timeout,
+            "connections": connections,
+            "tls_ca_file": tls_ca_file,
+            "tls_server_name": tls_server_name,
+            **options_of(transforms, dtype),
+        }
+        self._library = _library.library()
+        text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
+        self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
+        try:
+            self.description: dict[str, Any] = json.loads(self._text(self._library.stoker_loader_describe))
+            self._output = outputs.choose(
+                output, self.description["device"], [field["dtype"] for field in self.description["fields"]]
+            )
+        except BaseException:
+            self.close()
+            raise
+        self._field_names = [field["name"] for field in self.description["fields"]]
+        self._epoch = int(self.state_dict()["epoch"])
+        self._show_warnings()
+        _register_with_torch()
+
+    def _create(self, options: bytes) -> int:
+        handle = ctypes.c_void_p()
+        _library.check(self._library.stoker_loader_create(options, ctypes.byref(handle)))
+        return handle.value  # type: ignore[return-value]
+
+    # ---- what it is ----
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch; equal on all ranks. The first epoch after ``load_state_dict`` has fewer left."""
+        return int(self.description["batches_per_epoch"])
+
+    def __repr__(self) -> str:
+        told = {key: self.description[key] for key in ("dataset", "batch_size", "rank", "world_size", "device")}
+        return f"stoker.Loader({', '.join(f'{key}={value!r}' for key, value in told.items())})"
+
+    @property
+    def dataset(self) -> DatasetInfo:
+        """The dataset's name and fingerprint; its length in samples."""
+        return DatasetInfo(
+            self.description["dataset"], int(self.description["samples"]), self.description["fingerprint"]
+        )
+
+    @property
+    def sampler(self) -> Sampler:
+        return Sampler(self)
+
+    @property
+    def batch_size(self) -> int:
+        return int(self.description["batch_size"])
+
+    @property
+    def rank(self) -> int:
+        return int(self.description["rank"])
+
+    @property
+    def world_size(self) -> int:
+        return int(self.description["world_size"])
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the iteration that is under way, else of the next one."""
+        return self._epoch
+
+    # ---- iterating ----
+
+    def __iter__(self) -> Iterator[Any]:
+        """The next epoch's batches: tuples of its fields, or dicts. ``info`` says what the last one is made of."""
+        return self._begin(self._hand_out)
+
+    def batches(self) -> Iterator[Batch]:
+        """As iterating over the loader, but the batches are ``stoker.Batch``: tensors, positions and ids in one."""
+        return self._begin(lambda batch: batch)
+
+    def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
+        with self._lock:
+            self._usable()
+            previous = self._epoch_iterator
+            if previous is not None:
+                previous.left = True
+                if previous.begun:
+                    self._leave()
+                    self._go_to(self._epoch + 1)
+            self._restored = False
+            self._epoch_iterator = _Epoch(self, hand_out)
+            return self._epoch_iterator
+
+    def _next(self, iterator: _Epoch) -> Batch:
+        """The iterator's next batch; StopIteration at the epoch's end."""
+        with _range("stoker.wait"):
+            while True:
+                with self._lock:
+                    self._usable()
+                    if iterator.left:
+                        raise RuntimeError("this epoch was left: another iteration, epoch or state was begun since")
+                    code = self._receive()
+                    if code == _library.OK:
+                        return self._arrived(iterator)
+                    if code != _library.DEADLINE_EXCEEDED or not self._library.stoker_loader_waiting(self._handle):
+                        self._library_error(code)
+
+    def _receive(self) -> int:
+        """Fills `_pending`, unless it is; leaves it empty at the epoch's end, and where it returns an error's code."""
+        if self._pending.pointer:
+            return _library.OK
+        self._state_before_pending = self._text(self._library.stoker_loader_state)
+        return self._library.stoker_loader_next(self._handle, _library.PATIENCE, ctypes.byref(self._pending.pointer))
+
+    def _arrived(self, iterator: _Epoch) -> Batch:
+        batch = self._pending
+        if batch.pointer:
+            batch.describe()
+        if not batch.pointer or batch.epoch != self._epoch:  # Or the epoch's end went unseen.
+            iterator.left = True
+            self._epoch_iterator = None
+            self._epoch += 1
+            self._show_warnings()
+            raise StopIteration
+        if not iterator.begun:
+            iterator.begun = True
+            self._show_warnings()
+        self._pending = Batch()
+        return batch
+
+    def _library_error(self, code: int) -> None:
+        try:
+            _library.check(code)
+        except CancelledError:
+            self._usable()
+            raise
+
+    def _hand_out(self, batch: Batch) -> Any:
+        with _range("stoker.hand_out"):
+            self.info = batch.info(self._names)
+            if self.info.substituted and not self._warned_substituted:
+                self._warned_substituted = True
+                first = self.info.substituted[0]
+                warnings.warn(
+                    f"bad sample {first.bad_sample_name} ({first.reason}): the next one stands in; said once, see "
+                    "loader.info.substituted and loader.stats()",
+                    StokerWarning,
+                    stacklevel=3,
+                )
+            arrays = self._output(batch)
+            return dict(zip(self._field_names, arrays)) if self._as_dict else tuple(arrays)
+
+    def use_on(self, tensors: Any, stream: Any) -> None:
+        """Before a CUDA stream other than the one current at hand-out works on ``tensors``: see ``stoker.use_on``."""
+        outputs.use_on(tensors, stream)
+
+    # ---- where it stands ----
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iteration is epoch ``epoch``, from its beginning. Right after ``load_state_dict``, the epoch that
+        the state stands in is gone on with: ``for epoch in range(loader.epoch, epochs): loader.set_epoch(epoch)`` is
+        right in every job, resumed or not.
+        """
+        with self._lock:
+            self._usable()
+            if not (self._restored and epoch == self._epoch):
+                self._leave()
+                self._go_to(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader stands, some hundred bytes that JSON takes: batches that were handed out count, those made
+        ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
+        """
+        with self._lock:
+            if self._pending.pointer:
+                return json.loads(self._state_before_pending)
+            return json.loads(self._text(self._library.stoker_loader_state))
+
+    def load_state_dict(self, state: Mapping[str, Any], *, accept_other_pixels: bool = False) -> None:
+        """Goes on from a state in the same global order, also with another batch size, world size or number of servers.
+
+        Raises FailedPreconditionError that names what differs: dataset, pipeline, seed or shuffle; or the servers'
+        pixels, which ``accept_other_pixels`` takes as they are now.
+        """
+        text = json.dumps(dict(state)).encode()
+        with self._lock:
+            self._usable()
+            _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
+            self._leave()
+            self._epoch = int(self.state_dict()["epoch"])
+            self._restored = True
+
+    def _go_to(self, epoch: int) -> None:
+        if epoch < 0:
+            raise InvalidArgumentError(f"set_epoch: {epoch} is below 0")
+        _library.check(self._library.stoker_loader_set_epoch(self._handle, epoch))
+        self._epoch = epoch
+        self._restored = False
+
+    def _leave(self) -> None:
+        """Ends the iteration under way."""
+        self._pending = Batch()
+        if self._epoch_iterator is not None:
+            self._epoch_iterator.left = True
+            self._epoch_iterator = None
+
+    def stats(self) -> dict[str, Any]:
+        """What it has done since it was made: counts of batches, samples, spans and bytes, seconds that it waited, and
+        each server's part.
+        """
+        return json.loads(self._text(self._library.stoker_loader_stats))
+
+    def digest(self, epoch: Optional[int] = None) -> str:
+        """Reads a whole epoch, by default ``epoch``, and gives its SHA-256, the number that ``stoker digest`` prints.
+
+        Raises StokerError unless the loader has one rank and keeps the epoch's tail: ``last_batch="partial"``.
+        """
+        drops = self._last_batch == "drop" and len(self.dataset) % self.batch_size != 0
+        if self.world_size != 1 or drops:
+            raise InvalidArgumentError("digest: one rank must read the whole epoch: world_size=1, last_batch='partial'")
+        with self._lock:
+            self._usable()
+            self._leave()
+            self._go_to(self._epoch if epoch is None else epoch)
+        digest = Digest()
+        for batch in self.batches():
+            digest.add(batch)
+        return digest.hexdigest()
+
+    # ---- its end ----
+
+    def close(self) -> None:
+        """Ends its connections and threads; what waits in another thread raises CancelledError. Batches stay valid."""
+        if self._handle is None or self.in_child():
+            return
+        self._library.stoker_loader_cancel(self._handle)
+        with self._lock:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                self._library.stoker_loader_destroy(handle)
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a stoker.Loader cannot be sent to another process, as a DataLoader does with num_workers above 0. The "
+            "servers do the workers' work: leave num_workers at 0, or iterate over the loader itself"
+        )
+
+    # ---- calls into the library ----
+
+    def _usable(self) -> None:
+        self.check_process()
+        if self._handle is None:
+            raise CancelledError("the loader was closed")
+
+    def _text(self, function: Callable[..., int]) -> str:
+        with self._lock:
+            self._usable()
+            return _library.text_from(function, self._handle)
+
+    def _show_warnings(self) -> None:
+        for warning in self.stats().get("warnings", []):
+            if warning not in self._warned:
+                self._warned.add(warning)
+                warnings.warn(warning, StokerWarning, stacklevel=4)
+
+
+class _Epoch:
+    """One iteration over a loader."""
+
+    def __init__(self, loader: Loader, hand_out: Callable[[Batch], Any]) -> None:
+        self._loader = loader
+        self._hand_out = hand_out
+        self.begun = False  # A batch was handed out.
+        self.left = False  # It is over, or another iteration began.
+        self._over = False
+
+    def __iter__(self) -> _Epoch:
+        return self
+
+    def __next__(self) -> Any:
+        if self._over:
+            raise StopIteration
+        try:
+            batch = self._loader._next(self)
+        except StopIteration:
+            self._over = True
+            raise
+        return self._hand_out(batch)
+
+
+def servers_offer(
+    servers: Union[str, Sequence[str]],
+    *,
+    connect_timeout: Optional[float] = None,
+    tls_ca_file: Optional[str] = None,
+    tls_server_name: Optional[str] = None,
+) -> dict[str, list[dict[str, Any]]]:
+    """What servers offer: {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
+    "pipeline"}]}.
+    """
+    options = {
+        "servers": [servers] if isinstance(servers, str) else list(servers),
+        "connect_timeout": connect_timeout,
+        "tls_ca_file": tls_ca_file,
+        "tls_server_name": tls_server_name,
+    }
+    text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
+    stoker_list = _library.library().stoker_list
+    found = _library.interruptible(lambda: _library.text_from(stoker_list, text), lambda text: None)
+    return json.loads(found)
+
+
+def _device_name(device: Any) -> str:
+    name = f"cuda:{device}" if isinstance(device, int) else str(device)
+    torch = sys.modules.get("torch")
+    if name == "cuda" and torch is not None and torch.cuda.is_available():
+        return f"cuda:{torch.cuda.current_device()}"
+    return name
+
+
+def _range(name: str) -> AbstractContextManager[Any]:
+    """A range in torch.profiler's trace, while it is on."""
+    profiler = sys.modules.get("torch.autograd.profiler")
+    if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
+        return nullcontext()
+    return profiler.record_function(name)
+
+
+def _register_with_torch() -> None:
+    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset."""
+    data = sys.modules.get("torch.utils.data")
+    if data is not None:
+        data.IterableDataset.register(Loader)

@@ -1,0 +1,149 @@
+"""How a batch's tensors are handed out: as whose arrays."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import Any, Callable, Union
+
+from . import _dlpack, _library
+from .batch import Batch, Owned
+from .errors import InvalidArgumentError
+from .tensor import Tensor, stream_number
+
+#: From a batch to one array a field.
+Output = Callable[[Batch], list[Any]]
+
+
+def choose(output: str, device: str, dtypes: Iterable[str]) -> Output:
+    """The output of that name. "auto" is torch where the program has imported it; else, on a GPU, JAX or CuPy where
+    imported; else, on the CPU, NumPy where it is installed; else stoker.Tensor.
+    """
+    on_cpu = device == "cpu"
+    numpy_fits = on_cpu and "bfloat16" not in dtypes
+    if output == "auto":
+        if "torch" in sys.modules:
+            output = "torch"
+        elif not on_cpu and "jax" in sys.modules:
+            output = "jax"
+        elif not on_cpu and "cupy" in sys.modules:
+            output = "cupy"
+        elif numpy_fits and find_spec("numpy") is not None:
+            output = "numpy"
+        else:
+            output = "dlpack"
+    if output not in _OUTPUTS:
+        raise InvalidArgumentError(f"output: {output!r} is none of auto, {', '.join(_OUTPUTS)}")
+    if output == "numpy" and not on_cpu:
+        raise InvalidArgumentError(f"output: NumPy's arrays are on the CPU, the device is {device}")
+    if output == "numpy" and not numpy_fits:
+        raise InvalidArgumentError("output: NumPy has no bfloat16: take torch, jax or dlpack, or dtype='float32'")
+    if output == "cupy" and on_cpu:
+        raise InvalidArgumentError(
+            "output: CuPy's arrays are on a GPU, the device is cpu: take numpy, or device='cuda'"
+        )
+    return _OUTPUTS[output]()
+
+
+def _torch() -> Output:
+    import torch
+    from torch.utils.dlpack import from_dlpack
+
+    def convert(batch: Batch) -> list[Any]:
+        handed_out = []
+        for tensor in batch.tensors:
+            kind, ordinal = tensor.device
+            managed = batch.managed(tensor._index)
+            capsule = _dlpack.capsule_of(managed)
+            if kind == _dlpack.CUDA:
+                batch.use_on(torch.cuda.current_stream(ordinal).cuda_stream)
+            taken = from_dlpack(capsule)
+            if kind == _dlpack.CUDA:
+                _remember(taken, managed)
+            handed_out.append(taken)
+        return handed_out
+
+    return convert
+
+
+def _numpy() -> Output:
+    import numpy
+
+    def convert(batch: Batch) -> list[Any]:
+        return [numpy.asarray(Owned(tensor, batch, tensor._index)) for tensor in batch.tensors]
+
+    return convert
+
+
+def _jax() -> Output:
+    import jax.dlpack
+
+    return lambda batch: [jax.dlpack.from_dlpack(tensor) for tensor in batch.tensors]
+
+
+def _cupy() -> Output:
+    import cupy
+
+    return lambda batch: [cupy.from_dlpack(tensor) for tensor in batch.tensors]
+
+
+def _tensors() -> Output:
+    return lambda batch: batch.tensors
+
+
+_OUTPUTS: dict[str, Callable[[], Output]] = {
+    "torch": _torch,
+    "numpy": _numpy,
+    "jax": _jax,
+    "cupy": _cupy,
+    "dlpack": _tensors,
+}
+
+# Of torch tensors on a GPU that live: what stoker_dlpack_use_on wants. torch compares tensors by their elements, hence
+# a key of the tensor's id.
+_managed: dict[int, tuple[weakref.ref, int]] = {}
+
+
+def _remember(tensor: Any, managed: int) -> None:
+    key = id(tensor)
+
+    def forget(gone: weakref.ref) -> None:
+        if _managed.get(key, (None, 0))[0] is gone:
+            del _managed[key]
+
+    _managed[key] = (weakref.ref(tensor, forget), managed)
+
+
+def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
+    """Before a CUDA stream other than the one that was current at hand-out works on tensors of a batch: the stream
+    waits until they are made, and their memory, once they are let go, for what is then queued on the stream.
+
+    ``tensors`` is one, or a tuple, list or dict of them, as a loader handed them out: ``stoker.Tensor`` or torch's (not
+    a view of one). ``stream`` is torch's or CuPy's stream, or a ``cudaStream_t`` as an integer. Does not wait itself;
+    does nothing for tensors on the CPU. Raises ValueError for others.
+    """
+    if isinstance(tensors, dict):
+        tensors = list(tensors.values())
+    elif not isinstance(tensors, (tuple, list)):
+        tensors = [tensors]
+    number = stream_number(stream)
+    for tensor in tensors:
+        if isinstance(tensor, Tensor):
+            tensor.use_on(number)
+            continue
+        reference, managed = _managed.get(id(tensor), (None, 0))
+        if reference is not None and reference() is tensor:
+            _library.check(_library.library().stoker_dlpack_use_on(managed, number))
+        elif not _on_cpu(tensor):
+            raise ValueError(
+                "use_on: not a tensor as a loader handed it out. Give that tensor itself rather than a view or a copy; "
+                "arrays of JAX and CuPy are used on the stream that took them"
+            )
+
+
+def _on_cpu(tensor: Any) -> bool:
+    if hasattr(tensor, "__dlpack_device__"):
+        return int(tensor.__dlpack_device__()[0]) == _dlpack.CPU
+    return False

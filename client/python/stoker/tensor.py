@@ -1,0 +1,146 @@
+"""One field of a batch, which any library that knows DLPack can take without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _dlpack, _library
+
+if TYPE_CHECKING:
+    from .batch import Batch
+
+_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+
+# For the struct module and memoryview; bfloat16 has none.
+_FORMATS = {
+    "int8": "b", "int16": "h", "int32": "i", "int64": "q",
+    "uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q",
+    "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
+
+
+class Tensor:
+    """A field of a batch, in the memory where the loader made it. Immutable itself; its elements may be written.
+
+    It owns its memory, also beyond its batch and its loader. While a ``Tensor`` lives, its whole batch does; what
+    another library takes from it owns the field alone.
+
+    Use it with whatever takes DLPack: ``torch.from_dlpack(tensor)``, ``jax.dlpack.from_dlpack(tensor)``,
+    ``cupy.from_dlpack(tensor)``; on the CPU also with ``numpy.asarray(tensor)`` or ``tensor.memoryview()``.
+    """
+
+    __slots__ = ("_batch", "_index", "_data", "_typestr", "name", "dtype", "shape", "nbytes", "device")
+
+    #: The field's name in the dataset: ``"image"``, ``"label"``.
+    name: str
+    #: ``"uint8"``, ``"int64"``, ``"float32"``, ``"bfloat16"``, …
+    dtype: str
+    #: Samples first; images then height, width, channels, or channels, height, width where they are channels first.
+    shape: tuple[int, ...]
+    nbytes: int
+    #: DLPack's number of the kind of device (1 the CPU, 2 CUDA), and the device's index.
+    device: tuple[int, int]
+
+    def __init__(self, batch: Batch, index: int) -> None:
+        described = _library.TensorStruct()
+        _library.check(_library.library().stoker_batch_get_tensor(batch.pointer, index, ctypes.byref(described)))
+        self._batch = batch
+        self._index = index
+        self._data = described.data or 0
+        self.name = described.name.decode()
+        self.dtype = f"{_KINDS[described.dtype_code]}{described.dtype_bits}"
+        self._typestr = f"<{self.dtype[0]}{described.dtype_bits // 8}"  # NumPy's.
+        self.shape = tuple(described.shape[: described.ndim])
+        self.nbytes = described.bytes
+        self.device = (described.device_type, described.device_id)
+
+    def __repr__(self) -> str:
+        where = "cpu" if self.device[0] == _dlpack.CPU else f"cuda:{self.device[1]}"
+        return f"stoker.Tensor(name={self.name!r}, dtype={self.dtype!r}, shape={self.shape}, device={where!r})"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    # ---- DLPack ----
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Optional[int] = None,
+        max_version: Optional[tuple[int, int]] = None,
+        dl_device: Optional[tuple[int, int]] = None,
+        copy: Optional[bool] = None,
+    ) -> Any:
+        """A capsule named "dltensor", as the Python array API standard describes it. May be called again and again.
+
+        On CUDA ``stream``, a ``cudaStream_t`` as an integer, waits for the tensor without a wait of the host: 1 is the
+        legacy default stream, which None stands for, 2 the calling thread's. For -1 nothing waits: the consumer calls
+        ``use_on`` itself before it uses the tensor.
+
+        Raises BufferError for ``copy=True`` and for another device than its own: it gives its own memory or nothing.
+        """
+        if copy:
+            raise BufferError("stoker.Tensor gives its own memory: copy it with the library that takes it")
+        if dl_device is not None and (int(dl_device[0]), int(dl_device[1])) != self.device:
+            raise BufferError(f"stoker.Tensor is on device {self.device}, asked for was {tuple(dl_device)}")
+        if self.device[0] == _dlpack.CUDA and stream != -1:
+            self.use_on(1 if stream is None else stream)
+        return _dlpack.capsule_of(self._batch.managed(self._index))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+    def use_on(self, stream: Any) -> None:
+        """Makes a CUDA stream wait until the tensor is made, and the tensor's memory, once it is let go, wait for that
+        stream. Must come before work on ``stream`` that touches the tensor, once a stream; ``__dlpack__`` does it for
+        the stream that it is given. ``stream`` is a ``cudaStream_t`` as an integer, or torch's or CuPy's stream. Does
+        not wait itself, and does nothing on the CPU.
+        """
+        self._batch.use_on(stream)
+
+    # ---- the CPU ----
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self.device[0] != _dlpack.CPU:
+            raise AttributeError("a tensor on a GPU has no __array_interface__")
+        if self.dtype not in _FORMATS:
+            raise AttributeError(f"NumPy has no {self.dtype}")
+        # NumPy wants an address even where there is nothing.
+        return {"version": 3, "shape": self.shape, "typestr": self._typestr, "data": (self._data or 1, False)}
+
+    def memoryview(self) -> memoryview:
+        """The elements as Python itself can read and write them, of the tensor's shape. Keeps the memory.
+
+        Raises BufferError for a tensor on a GPU and for bfloat16, which Python does not know.
+        """
+        if self.device[0] != _dlpack.CPU:
+            raise BufferError("a tensor on a GPU has no memoryview")
+        if self.dtype not in _FORMATS:
+            raise BufferError(f"Python has no {self.dtype}")
+        elements = (ctypes.c_uint8 * self.nbytes).from_address(self._data or ctypes.addressof(_EMPTY))
+        elements.owner = self  # type: ignore[attr-defined]
+        flat: Any = memoryview(elements).cast("B")
+        if 0 in self.shape:  # memoryview has no such shapes.
+            return flat.cast(_FORMATS[self.dtype])
+        return flat.cast(_FORMATS[self.dtype], self.shape)
+
+    def __buffer__(self, flags: int) -> Any:  # Python 3.12's memoryview(tensor).
+        return self.memoryview()
+
+
+_EMPTY = (ctypes.c_uint8 * 1)()
+
+
+def stream_number(stream: Any) -> int:
+    """A stream of torch (cuda_stream), CuPy (ptr) or plainly a number, as the number."""
+    for attribute in ("cuda_stream", "ptr"):
+        number = getattr(stream, attribute, None)
+        if number is not None:
+            return int(number)
+    return int(stream)
