@@ -1,11 +1,15 @@
 #include "client/device/open_device.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/device/cuda/cuda_device.h"
+#include "client/device/cuda/runtime.h"
+#include "common/status_macros.h"
 
 namespace stoker {
 namespace {
@@ -25,7 +29,10 @@ std::optional<int> CudaOrdinal(absl::string_view name) {
 
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& name, const DeviceOptions& options) {
   if (name == "cpu") return HostDevice();
-  if (CudaOrdinal(name).has_value()) return absl::FailedPreconditionError("this build of Stoker is without CUDA");
+  if (const auto ordinal = CudaOrdinal(name); ordinal.has_value()) {
+    STOKER_ASSIGN_OR_RETURN(auto runtime, OpenCudaRuntime(*ordinal));
+    return OpenCudaDevice(std::move(runtime), options);
+  }
   return absl::InvalidArgumentError(absl::StrCat("device: '", name, "' is none of cpu, cuda, cuda:0, cuda:1, …"));
 }
 

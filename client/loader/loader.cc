@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "client/device/trace.h"
 #include "client/loader/slab_ring.h"
 #include "client/loader/span_source.h"
 #include "client/loader/state.h"
@@ -257,6 +258,8 @@ Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
 Loader::Impl::~Impl() {
   if (getpid() == process_) {
     source_->Shutdown();
+    while (options_.device->Reclaim()) {  // Slabs that it keeps refer to the ring, and that to it.
+    }
   } else {  // A forked child has none of the threads that would end: it leaves them alone, and what they use.
     new std::pair(source_, client_);
   }
@@ -406,6 +409,7 @@ void Loader::Impl::OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, 
 }
 
 absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly, absl::Time until) {
+  const TraceRange range("stoker: wait");
   const absl::Time begun = absl::Now();
   if (!waiting_since_.has_value()) waiting_since_ = begun;
   absl::Status status;

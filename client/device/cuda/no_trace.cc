@@ -1,0 +1,9 @@
+#include "client/device/trace.h"
+
+namespace stoker {
+
+TraceRange::TraceRange(const char*) {}
+
+TraceRange::~TraceRange() {}
+
+}  // namespace stoker
