@@ -130,7 +130,9 @@ class CpuDevice : public Device {
 
   absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     std::vector<Tensor> tensors = TensorsOf(pipeline, batch);
-    if (!pipeline.identity()) STOKER_RETURN_IF_ERROR(Transform(pipeline, batch, tensors[pipeline.image().field]));
+    STOKER_RETURN_IF_ERROR(CheckRuns(pipeline));
+    if (pipeline.image().field >= 0)
+      STOKER_RETURN_IF_ERROR(Transform(pipeline, batch, tensors[pipeline.image().field]));
     for (Tensor& tensor : tensors)
       if (batch.slab != nullptr && tensor.bytes * kSmallShare <= batch.slab->bytes().size())
         STOKER_RETURN_IF_ERROR(CopyOut(tensor));
@@ -140,6 +142,17 @@ class CpuDevice : public Device {
  private:
   // A field of at most one part in so many of a batch is copied, lest who keeps labels keep images.
   static constexpr uint64_t kSmallShare = 16;
+
+  static absl::Status CheckRuns(const DevicePipeline& pipeline) {
+    const DevicePipeline::ImageProgram& image = pipeline.image();
+    const bool floats = image.dtype == v1::DTYPE_FLOAT32, simple = image.only_flips() && !image.erases;
+    if (image.field >= 0 && !(simple && image.channels == 3 && (floats || image.dtype == v1::DTYPE_UINT8)))
+      return absl::UnimplementedError("this op does not run on the CPU device yet");
+    for (const DevicePipeline::FieldProgram& program : pipeline.programs())
+      if (program.kind > DevicePipeline::FieldProgram::Kind::kImage)
+        return absl::UnimplementedError("this op does not run on the CPU device yet");
+    return absl::OkStatus();
+  }
 
   absl::Status CopyOut(Tensor& tensor) {
     STOKER_ASSIGN_OR_RETURN(Memory memory, Allocate(tensor.bytes));
@@ -165,7 +178,7 @@ class CpuDevice : public Device {
     tensor.memory = made;
     std::vector<uint8_t> scratch;
     for (uint64_t position : batch.positions) {
-      TransformImage(program, pipeline.Draw(batch.seed, batch.epoch, position), in, out, scratch);
+      TransformImage(program, pipeline.Draw(batch.seed, batch.epoch, position).flips, in, out, scratch);
       in += in_bytes;
       out += out_bytes;
     }

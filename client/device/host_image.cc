@@ -38,8 +38,7 @@ void MirrorRow(const uint8_t* in, int64_t width, uint8_t* out) {
 }
 
 // Rows first … first + rows − 1 of the flipped image.
-void FlipRows(const ImageProgram& program, DevicePipeline::Flips flips, const uint8_t* in, int64_t first, int64_t rows,
-              uint8_t* out) {
+void FlipRows(const ImageProgram& program, Flips flips, const uint8_t* in, int64_t first, int64_t rows, uint8_t* out) {
   const int64_t row_bytes = kChannels * program.width;
   for (int64_t y = first; y < first + rows; ++y, out += row_bytes) {
     const uint8_t* row = in + row_bytes * (flips.vertical ? program.height - 1 - y : y);
@@ -115,7 +114,7 @@ void Store(const ImageProgram& program, const uint8_t* in, int64_t first, int64_
 
 }  // namespace
 
-void TransformImage(const ImageProgram& program, DevicePipeline::Flips flips, const uint8_t* in, void* out,
+void TransformImage(const ImageProgram& program, Flips flips, const uint8_t* in, void* out,
                     std::vector<uint8_t>& scratch) {
   STOKER_CHECK(program.channels == kChannels);
   STOKER_CHECK(program.dtype == v1::DTYPE_FLOAT32 || program.dtype == v1::DTYPE_UINT8);

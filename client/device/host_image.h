@@ -12,8 +12,8 @@ namespace stoker {
 // x · scale + bias (rounded after each of the two; not for uint8) and changes the layout. `out` has room for
 // height × width × 3 elements, is aligned to one, and does not overlap `in`. `scratch` is any vector, kept for speed.
 // Thread-safe.
-void TransformImage(const DevicePipeline::ImageProgram& program, DevicePipeline::Flips flips, const uint8_t* in,
-                    void* out, std::vector<uint8_t>& scratch);
+void TransformImage(const DevicePipeline::ImageProgram& program, Flips flips, const uint8_t* in, void* out,
+                    std::vector<uint8_t>& scratch);
 
 }  // namespace stoker
 

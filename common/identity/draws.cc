@@ -16,8 +16,9 @@ constexpr uint64_t kDrawDomain = 0x647261777300;
 
 }  // namespace
 
-Draws::Draws(const DrawKey& key)
-    : key_(MixAll({kDrawDomain, key.seed, key.epoch, key.op, key.view})), position_(key.position) {}
+uint64_t Draws::MixedKey(const DrawKey& key) { return MixAll({kDrawDomain, key.seed, key.epoch, key.op, key.view}); }
+
+Draws::Draws(const DrawKey& key) : key_(MixedKey(key)), position_(key.position) {}
 
 std::array<uint32_t, 4> Draws::NextBlock() {
   const uint64_t block = next_block_++;

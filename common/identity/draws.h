@@ -32,6 +32,9 @@ class Draws {
  public:
   explicit Draws(const DrawKey& key);
 
+  // Philox's key, mixed of all of the DrawKey but its position.
+  static uint64_t MixedKey(const DrawKey& key);
+
   // 32 uniform bits.
   uint32_t Bits();
 

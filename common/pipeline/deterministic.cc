@@ -46,7 +46,9 @@ bool DrawsNothing(const v1::Op& given) {
     case v1::Op::kRandomCrop:
     case v1::Op::kRandomErasing:
     case v1::Op::kRandomMask:
-    case v1::Op::kTrivialAugmentWide: return false;
+    case v1::Op::kTrivialAugmentWide:
+    case v1::Op::kMixUp:
+    case v1::Op::kCutMix: return false;
     case v1::Op::kRandAugment: return op.rand_augment().num_ops() == 0;
     case v1::Op::kColorJitter: return IsOneValue(op.color_jitter());
     case v1::Op::kRandomRotation: return IsOneValue(op.random_rotation().degrees());
@@ -74,7 +76,9 @@ bool DrawsNothing(const v1::Op& given) {
     case v1::Op::kAdjustHue:
     case v1::Op::kToDtype:
     case v1::Op::kNormalize:
-    case v1::Op::kToMemoryFormat: return true;
+    case v1::Op::kToMemoryFormat:
+    case v1::Op::kOneHot:
+    case v1::Op::kUnpackBits: return true;
     case v1::Op::OP_NOT_SET: break;
   }
   return false;

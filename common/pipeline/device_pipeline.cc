@@ -1,95 +1,268 @@
 #include "common/pipeline/device_pipeline.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "absl/strings/str_cat.h"
+#include "common/pipeline/batch_ops.h"
 #include "common/pipeline/ops.h"
 #include "common/pipeline/pipeline.h"
+#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {
 namespace {
 
-// The field that the server's ops work on too.
+// The field that the server's ops work on too, but of any number of channels.
 int ImageField(const std::vector<v1::Field>& fields) {
   for (size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].name() == "image" && fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3 &&
-        fields[i].shape(2) == 3)
+    if (fields[i].name() == "image" && fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3)
       return static_cast<int>(i);
   return -1;
 }
 
-absl::Status Invalid(const v1::Pipeline& pipeline, int op, absl::string_view reason) {
-  return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", op, "]: ", OpName(pipeline.ops(op)), ": ", reason));
+int FieldNamed(const std::vector<v1::Field>& fields, const std::string& name) {
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name() == name) return static_cast<int>(i);
+  return -1;
 }
 
-// Appends (x − mean) / std to the affine map in `scale` and `bias`.
-void Fold(const v1::Normalize& normalize, std::array<double, 3>& scale, std::array<double, 3>& bias) {
-  for (int c = 0; c < 3; ++c) {
-    const double mean = normalize.mean(normalize.mean_size() == 1 ? 0 : c);
-    const double std = normalize.std(normalize.std_size() == 1 ? 0 : c);
-    scale[c] /= std;
-    bias[c] = (bias[c] - mean) / std;
-  }
+double OneOrAt(const google::protobuf::RepeatedField<double>& values, int64_t i) {
+  return values.empty() ? 0 : values[values.size() == 1 ? 0 : static_cast<int>(i)];
 }
 
 }  // namespace
 
+// Takes the device's ops one after the other. Errors say what is wrong with the op at hand.
+class DevicePipeline::Builder {
+ public:
+  explicit Builder(DevicePipeline& device) : device_(device), image_(device.image_) {}
+
+  absl::Status Add(const v1::Op& op, int index) {
+    device_.identity_ = false;
+    if (op.has_one_hot()) return AddOneHot(op.one_hot(), index);
+    if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
+    STOKER_RETURN_IF_ERROR(NeedImage());
+    if (op.has_to_memory_format()) {
+      image_.channels_first = op.to_memory_format().memory_format() != v1::MEMORY_FORMAT_CHANNELS_LAST;
+      return absl::OkStatus();
+    }
+    if (device_.mix_op_ >= 0) return absl::InvalidArgumentError("images are mixed last; move it before MixUp, CutMix");
+    if (IsBatchOp(op)) return AddMix(op, index);
+    if (op.has_to_dtype()) return AddToDtype(op.to_dtype());
+    if (op.has_normalize()) return AddNormalize(op.normalize());
+    if (floats()) return AddAfterToDtype(op, index);
+    return device_.steps_.Add(op, index);
+  }
+
+  void Finish() {
+    if (image_.field < 0) return;
+    device_.steps_.Finish();
+    image_.steps = device_.steps_.steps();
+    image_.out = device_.steps_.size();
+    for (int64_t c = 0; c < image_.channels; ++c) {
+      image_.scale.push_back(static_cast<float>(scale_[c]));
+      image_.bias.push_back(static_cast<float>(bias_[c]));
+      if (image_.erases) image_.erase_value.push_back(static_cast<float>(erase_value_[c]));
+    }
+    v1::Field& field = device_.fields_[image_.field];
+    field.set_dtype(image_.dtype);
+    field.clear_shape();
+    if (image_.channels_first) field.add_shape(image_.channels);
+    for (int64_t extent : {image_.out.height, image_.out.width}) field.add_shape(extent);
+    if (!image_.channels_first) field.add_shape(image_.channels);
+  }
+
+ private:
+  bool floats() const { return image_.dtype != v1::DTYPE_UINT8; }
+
+  absl::Status NeedImage() {
+    if (image_.field >= 0) return absl::OkStatus();
+    const int found = ImageField(device_.fields_);
+    if (found < 0) return absl::InvalidArgumentError("needs an image, and no field that is sent is one");
+    STOKER_RETURN_IF_ERROR(Take(found, {.kind = FieldProgram::Kind::kImage}));
+    const v1::Field& field = device_.fields_[found];
+    image_.field = found;
+    image_.height = field.shape(0), image_.width = field.shape(1), image_.channels = field.shape(2);
+    scale_.assign(image_.channels, 1);
+    bias_.assign(image_.channels, 0);
+    device_.steps_.Start({image_.height, image_.width}, image_.channels);
+    return absl::OkStatus();
+  }
+
+  // A field is made by one op only, but for the image.
+  absl::Status Take(int field, const FieldProgram& program) {
+    FieldProgram& taken = device_.programs_[field];
+    if (taken.kind != FieldProgram::Kind::kAsItCame)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", device_.fields_[field].name(), "' is made by another op already; leave one out"));
+    taken = program;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int> Named(const std::string& name) const {
+    const int field = FieldNamed(device_.fields_, name);
+    if (field < 0)
+      return absl::InvalidArgumentError(absl::StrCat("field '", name, "' is not sent; name another in `field`"));
+    return field;
+  }
+
+  // Makes each of the field's whole numbers `classes` of `dtype`.
+  absl::Status MakeOneHot(int field, v1::Dtype dtype, const FieldProgram& program) {
+    v1::Field made = device_.fields_[field];
+    if (!IsWholeNumber(made.dtype()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not whole numbers"));
+    made.set_dtype(dtype);
+    made.add_shape(program.classes);
+    STOKER_RETURN_IF_ERROR(ByteSize(made).status());
+    STOKER_RETURN_IF_ERROR(Take(field, program));
+    device_.fields_[field] = made;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOneHot(const v1::OneHot& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field().empty() ? "label" : op.field()));
+    return MakeOneHot(field, op.dtype() == v1::DTYPE_UNSPECIFIED ? v1::DTYPE_FLOAT32 : op.dtype(),
+                      {.kind = FieldProgram::Kind::kOneHot, .classes = op.num_classes(), .op = index});
+  }
+
+  absl::Status AddUnpackBits(const v1::UnpackBits& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field()));
+    v1::Field made = device_.fields_[field];
+    if (made.dtype() != v1::DTYPE_UINT8)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not uint8"));
+    STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(made));
+    *made.mutable_shape() = op.shape();
+    STOKER_ASSIGN_OR_RETURN(const uint64_t bits, ByteSize(made));
+    if ((bits + 7) / 8 != bytes)
+      return absl::InvalidArgumentError(absl::StrCat("shape has ", bits, " bits, which are ", (bits + 7) / 8,
+                                                     " bytes, and field '", made.name(), "' has ", bytes));
+    STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kUnpackBits,
+                                        .least_significant_first = op.bit_order() == v1::BIT_ORDER_LITTLE,
+                                        .op = index}));
+    device_.fields_[field] = made;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddMix(const v1::Op& op, int index) {
+    image_.mixes_pixels = MayMixUp(op);
+    image_.mixes_rectangles = MayCutMix(op);
+    if (image_.mixes_pixels && !floats())
+      return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
+    const MixedLabels labels = MixedLabelsOf(op);
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(labels.field));
+    if (!device_.fields_[field].shape().empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", labels.field, "' is not one whole number a sample (labels are made one-hot here)"));
+    device_.mix_op_ = index;
+    return MakeOneHot(field, v1::DTYPE_FLOAT32,
+                      {.kind = FieldProgram::Kind::kMixedLabel, .classes = labels.classes, .op = index});
+  }
+
+  absl::Status AddToDtype(const v1::ToDtype& op) {
+    if (floats()) return absl::InvalidArgumentError(absl::StrCat("the image is ", DtypeName(image_.dtype), " already"));
+    image_.dtype = op.dtype();
+    if (op.scale()) std::fill(scale_.begin(), scale_.end(), 1 / 255.0);
+    return absl::OkStatus();
+  }
+
+  // Appends (x − mean) / std.
+  absl::Status AddNormalize(const v1::Normalize& op) {
+    if (!floats()) return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
+    for (int numbers : {op.mean_size(), op.std_size()})
+      if (numbers != 1 && numbers != image_.channels)
+        return absl::InvalidArgumentError(
+            absl::StrCat("give one number or one a channel (", image_.channels, "); found ", numbers));
+    for (int64_t c = 0; c < image_.channels; ++c) {
+      const double mean = OneOrAt(op.mean(), c), std = OneOrAt(op.std(), c);
+      scale_[c] /= std;
+      bias_[c] = (bias_[c] - mean) / std;
+      if (image_.erases) erase_value_[c] = (erase_value_[c] - mean) / std;
+    }
+    return absl::OkStatus();
+  }
+
+  // Flips commute with what is done to each value alone.
+  absl::Status AddAfterToDtype(const v1::Op& op, int index) {
+    const bool flips = op.has_random_horizontal_flip() || op.has_random_vertical_flip();
+    if (!flips && !op.has_random_erasing())
+      return absl::InvalidArgumentError("works on uint8 on the device; move it before ToDtype");
+    if (image_.erases)
+      return absl::InvalidArgumentError("move it before RandomErasing, of which one may follow ToDtype");
+    if (flips) return device_.steps_.Add(op, index);
+    const auto& value = op.random_erasing().value();
+    const bool gray = std::adjacent_find(value.begin(), value.end(), std::not_equal_to<>()) == value.end();
+    if (!gray && value.size() != image_.channels)
+      return absl::InvalidArgumentError(
+          absl::StrCat("give one number for all of the image's ", image_.channels, " channels"));
+    for (int64_t c = 0; c < image_.channels; ++c) erase_value_.push_back(OneOrAt(value, gray ? 0 : c));
+    image_.erases = true;
+    device_.erase_op_ = index;
+    return absl::OkStatus();
+  }
+
+  DevicePipeline& device_;
+  ImageProgram& image_;
+  std::vector<double> scale_, bias_, erase_value_;
+};
+
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,
                                                       const std::vector<v1::Field>& fields) {
   STOKER_RETURN_IF_ERROR(ValidatePipeline(pipeline));
+  for (const v1::Field& field : fields) STOKER_RETURN_IF_ERROR(ByteSize(field).status());
   DevicePipeline device;
   device.pipeline_ = pipeline;
-  device.first_op_ = ServerOps(pipeline);
-  device.fields_ = fields;
-  if (device.first_op_ == pipeline.ops_size()) return device;
-
-  device.identity_ = false;
-  ImageProgram& image = device.image_;
-  image.field = ImageField(fields);
-  if (image.field < 0) return Invalid(pipeline, device.first_op_, "needs an image, and no field that is sent is one");
-  v1::Field& field = device.fields_[image.field];
-  image.height = field.shape(0), image.width = field.shape(1);
-  std::array<double, 3> scale = {1, 1, 1}, bias = {0, 0, 0};
-  for (int i = device.first_op_; i < pipeline.ops_size(); ++i) {
-    const v1::Op& op = pipeline.ops(i);
-    if (op.has_to_dtype()) {
-      if (image.dtype == v1::DTYPE_FLOAT32) return Invalid(pipeline, i, "the image is float32 already");
-      image.dtype = op.to_dtype().dtype();
-      if (op.to_dtype().scale()) scale = {1 / 255.0, 1 / 255.0, 1 / 255.0};
-    } else if (op.has_normalize()) {
-      if (image.dtype != v1::DTYPE_FLOAT32) return Invalid(pipeline, i, "needs ToDtype to float32 before it");
-      Fold(op.normalize(), scale, bias);
-    } else if (op.has_to_memory_format()) {
-      image.channels_first = op.to_memory_format().memory_format() != v1::MEMORY_FORMAT_CHANNELS_LAST;
-    }
+  device.source_fields_ = device.fields_ = fields;
+  device.programs_.resize(fields.size());
+  Builder builder(device);
+  for (int i = ServerOps(pipeline); i < pipeline.ops_size(); ++i) {
+    const absl::Status status = builder.Add(pipeline.ops(i), i);
+    if (!status.ok())
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline.ops(i)), ": ", status.message()));
   }
-  for (int c = 0; c < 3; ++c) {
-    image.scale[c] = static_cast<float>(scale[c]);
-    image.bias[c] = static_cast<float>(bias[c]);
-  }
-  field.set_dtype(image.dtype);
-  if (image.channels_first) {
-    field.clear_shape();
-    for (int64_t extent : {image.channels, image.height, image.width}) field.add_shape(extent);
+  builder.Finish();
+  for (const v1::Field& field : device.fields_) {
+    const absl::Status fits = ByteSize(field).status();
+    if (!fits.ok()) return absl::InvalidArgumentError(absl::StrCat("on the device: ", fits.message()));
   }
   return device;
 }
 
-DevicePipeline::Flips DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64_t position) const {
-  Flips flips;
-  ImageSize size = {image_.height, image_.width};
+SampleDraw DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64_t position) const {
+  SampleDraw draw = steps_.Draw(seed, epoch, position);
+  if (erase_op_ < 0) return draw;
+  ImageSize size = image_.out;
   std::vector<OpParameters> parameters;
-  for (int i = first_op_; i < pipeline_.ops_size(); ++i) {
-    const v1::Op& op = pipeline_.ops(i);
-    if (!op.has_random_horizontal_flip() && !op.has_random_vertical_flip()) continue;
-    const DrawKey key = {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(i)};
-    DrawOp(op, key, size, parameters).IgnoreError();  // Flips fit every image.
+  const DrawKey key = {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(erase_op_)};
+  DrawOp(pipeline_.ops(erase_op_), key, size, parameters).IgnoreError();  // Fits every image.
+  if (parameters.empty()) return draw;
+  const auto& erase = std::get<EraseParameters>(parameters[0]);
+  draw.erase = {erase.top, erase.left, erase.size};
+  return draw;
+}
+
+BatchDraw DevicePipeline::DrawBatch(uint64_t seed, uint64_t epoch, uint64_t first_position) const {
+  if (mix_op_ < 0) return {};
+  const DrawKey key = {.seed = seed, .epoch = epoch, .position = first_position, .op = static_cast<uint64_t>(mix_op_)};
+  return DrawBatchOp(pipeline_.ops(mix_op_), key, image_.out);
+}
+
+absl::Status DevicePipeline::CheckClasses(int field, const void* values, int64_t count) const {
+  const FieldProgram& program = programs_[field];
+  if (program.kind != FieldProgram::Kind::kOneHot && program.kind != FieldProgram::Kind::kMixedLabel)
+    return absl::OkStatus();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t value = WholeNumberAt(values, source_fields_[field].dtype(), i);
+    if (value < 0 || value >= program.classes)
+      return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", program.op,
+                                                     "]: ", OpName(pipeline_.ops(program.op)), ".num_classes: field '",
+                                                     fields_[field].name(), "' has a ", value, ", and ",
+                                                     program.classes, " classes end at ", program.classes - 1));
   }
-  for (const OpParameters& flip : parameters) {
-    const bool horizontal = std::get<FlipParameters>(flip).axis == FlipParameters::Axis::kHorizontal;
-    bool& side = horizontal ? flips.horizontal : flips.vertical;
-    side = !side;
-  }
-  return flips;
+  return absl::OkStatus();
 }
 
 }  // namespace stoker

@@ -1,6 +1,9 @@
+#include "common/pipeline/nested_ops.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/pipeline/batch_ops.h"
 #include "common/pipeline/op_kinds.h"
 #include "common/pipeline/ops.h"
 #include "common/status_macros.h"
@@ -13,12 +16,6 @@ constexpr int kMaxNestedOps = 64;
 
 using Transforms = google::protobuf::RepeatedPtrField<v1::Op>;
 
-const Transforms* TransformsOf(const v1::Op& op) {
-  if (op.has_random_apply()) return &op.random_apply().transforms();
-  if (op.has_random_choice()) return &op.random_choice().transforms();
-  return nullptr;
-}
-
 // How deep ops stand inside of `transforms`, and how many.
 struct Extent {
   int depth = 1, ops = 0;
@@ -27,7 +24,7 @@ struct Extent {
 Extent ExtentOf(const Transforms& transforms) {
   Extent extent = {.ops = transforms.size()};
   for (const v1::Op& op : transforms) {
-    const Transforms* nested = TransformsOf(op);
+    const Transforms* nested = NestedTransforms(op);
     if (nested == nullptr) continue;
     const Extent inner = ExtentOf(*nested);
     extent = {std::max(extent.depth, inner.depth + 1), extent.ops + inner.ops};
@@ -50,10 +47,14 @@ absl::Status ValidateTransforms(const google::protobuf::Message& op, const Trans
     return Invalid(op, "transforms", absl::StrCat(extent.ops, " ops in all, at most ", kMaxNestedOps));
   for (int i = 0; i < transforms.size(); ++i) {
     STOKER_RETURN_IF_ERROR(At(op, i, ValidateOp(transforms[i])));
-    if (PlacementOf(transforms[i]) != v1::PLACEMENT_SERVER)
+    if (transforms[i].has_random_erasing())
+      STOKER_RETURN_IF_ERROR(At(op, i, ValidateLevels(transforms[i].random_erasing())));
+    if (IsDeviceOnly(transforms[i]))
+      return At(op, i, absl::InvalidArgumentError(absl::StrCat(OpName(transforms[i]), ": stands in no other op")));
+    if (transforms[i].placement() == v1::PLACEMENT_DEVICE)
       return At(op, i,
                 absl::InvalidArgumentError(absl::StrCat(
-                    OpName(transforms[i]), ".placement: an op inside of another runs on the server only")));
+                    OpName(transforms[i]), ".placement: it runs where the op does that it stands in; leave it out")));
   }
   return absl::OkStatus();
 }
@@ -92,6 +93,21 @@ int DrawIndex(const v1::RandomChoice& op, Draws& draws) {
 
 }  // namespace
 
+const Transforms* NestedTransforms(const v1::Op& op) {
+  if (op.has_random_apply()) return &op.random_apply().transforms();
+  if (op.has_random_choice()) return &op.random_choice().transforms();
+  return nullptr;
+}
+
+std::vector<bool> ChosenTransforms(const v1::Op& op, const DrawKey& key) {
+  Draws draws(key);
+  if (op.has_random_apply())
+    return std::vector<bool>(op.random_apply().transforms_size(), draws.Bernoulli(ProbabilityOf(op.random_apply())));
+  std::vector<bool> chosen(op.random_choice().transforms_size());
+  chosen[DrawIndex(op.random_choice(), draws)] = true;
+  return chosen;
+}
+
 absl::Status ValidateArguments(const v1::RandomApply& op) { return ValidateTransforms(op, op.transforms()); }
 
 void FillDefaults(v1::RandomApply& op) {
@@ -110,7 +126,7 @@ absl::Status DrawArguments(const v1::RandomApply& op, Drawing& drawing) {
 }
 
 absl::Status ValidateArguments(const v1::RandomChoice& op) {
-  STOKER_RETURN_IF_ERROR(ValidateTransforms(op, op.transforms()));
+  STOKER_RETURN_IF_ERROR(ChoosesBatchOp(op) ? ValidateBatchChoice(op) : ValidateTransforms(op, op.transforms()));
   if (op.p().empty()) return absl::OkStatus();
   if (op.p_size() != op.transforms_size())
     return Invalid(

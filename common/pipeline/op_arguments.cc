@@ -98,6 +98,13 @@ void Set(const Padding& padding, Integers* numbers) {
     numbers->Add(static_cast<int32_t>(pixels));
 }
 
+absl::Status ValidateClasses(const google::protobuf::Message& op, int64_t num_classes) {
+  constexpr int64_t kMost = 1 << 20;
+  if (num_classes < 1 || num_classes > kMost)
+    return Invalid(op, "num_classes", absl::StrCat("must be given, from 1 to ", kMost, "; found ", num_classes));
+  return absl::OkStatus();
+}
+
 absl::Status ValidateColor(const Message& op, absl::string_view argument, const Integers& color) {
   if (int n = color.size(); n != 0 && n != 1 && n != 3)
     return Invalid(op, argument, absl::StrCat("give one number, or red, green and blue; found ", n));

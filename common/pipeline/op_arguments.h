@@ -65,6 +65,9 @@ absl::Status ValidatePadding(const google::protobuf::Message& op, const Integers
 Padding PaddingOf(const Integers& padding);  // None is 0.
 void Set(const Padding& padding, Integers* numbers);
 
+// Of whole numbers from 0 on that name a class each; from 1 to 2^20.
+absl::Status ValidateClasses(const google::protobuf::Message& op, int64_t num_classes);
+
 // Colors: nothing, one number, or red, green, blue; 0 to 255.
 absl::Status ValidateColor(const google::protobuf::Message& op, absl::string_view argument, const Integers& color);
 Color ColorOf(const Integers& color);  // None is black.

@@ -111,6 +111,7 @@ absl::Status DrawArguments(const v1::RandomAdjustSharpness& op, Drawing& drawing
 // cover_ops.cc
 absl::Status ValidateArguments(const v1::RandomErasing& op);
 absl::Status ValidateArguments(const v1::RandomMask& op);
+absl::Status ValidateLevels(const v1::RandomErasing& op);  // That its value is one of uint8 levels.
 void FillDefaults(v1::RandomErasing& op);
 void FillDefaults(v1::RandomMask& op);
 absl::Status DrawArguments(const v1::RandomErasing& op, Drawing& drawing);
@@ -138,10 +139,24 @@ absl::Status DrawArguments(const v1::RandomChoice& op, Drawing& drawing);
 absl::Status ValidateArguments(const v1::ToDtype& op);
 absl::Status ValidateArguments(const v1::Normalize& op);
 absl::Status ValidateArguments(const v1::ToMemoryFormat& op);
+absl::Status ValidateArguments(const v1::OneHot& op);
+absl::Status ValidateArguments(const v1::UnpackBits& op);
 void FillDefaults(v1::ToMemoryFormat& op);
+void FillDefaults(v1::OneHot& op);
+void FillDefaults(v1::UnpackBits& op);
 absl::Status DrawArguments(const v1::ToDtype& op, Drawing& drawing);
 absl::Status DrawArguments(const v1::Normalize& op, Drawing& drawing);
 absl::Status DrawArguments(const v1::ToMemoryFormat& op, Drawing& drawing);
+absl::Status DrawArguments(const v1::OneHot& op, Drawing& drawing);
+absl::Status DrawArguments(const v1::UnpackBits& op, Drawing& drawing);
+
+// batch_ops.cc; never drawn by DrawOp.
+absl::Status ValidateArguments(const v1::MixUp& op);
+absl::Status ValidateArguments(const v1::CutMix& op);
+void FillDefaults(v1::MixUp& op);
+void FillDefaults(v1::CutMix& op);
+absl::Status DrawArguments(const v1::MixUp& op, Drawing& drawing);
+absl::Status DrawArguments(const v1::CutMix& op, Drawing& drawing);
 
 // What several kinds append; nothing where it would change no pixel. In append.cc.
 void AppendCrop(const CropParameters& crop, Drawing& drawing);

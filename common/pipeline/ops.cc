@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/pipeline/batch_ops.h"
 #include "common/pipeline/op_kinds.h"
 #include "common/status_macros.h"
 
@@ -47,6 +48,10 @@ auto Visit(const v1::Op& op, F f) {
     case v1::Op::kTrivialAugmentWide: return f(op.trivial_augment_wide());
     case v1::Op::kRandomApply: return f(op.random_apply());
     case v1::Op::kRandomChoice: return f(op.random_choice());
+    case v1::Op::kMixUp: return f(op.mix_up());
+    case v1::Op::kCutMix: return f(op.cut_mix());
+    case v1::Op::kOneHot: return f(op.one_hot());
+    case v1::Op::kUnpackBits: return f(op.unpack_bits());
     case v1::Op::OP_NOT_SET: break;
   }
   STOKER_CHECK(false);
@@ -61,10 +66,14 @@ std::string OpName(const v1::Op& op) {
   return field == nullptr ? "" : field->message_type()->name();
 }
 
+bool IsDeviceOnly(const v1::Op& op) {
+  return op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format() || op.has_one_hot() ||
+         op.has_unpack_bits() || IsBatchOp(op);
+}
+
 v1::Placement PlacementOf(const v1::Op& op) {
   if (op.placement() != v1::PLACEMENT_UNSPECIFIED) return op.placement();
-  return op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format() ? v1::PLACEMENT_DEVICE
-                                                                              : v1::PLACEMENT_SERVER;
+  return IsDeviceOnly(op) ? v1::PLACEMENT_DEVICE : v1::PLACEMENT_SERVER;
 }
 
 std::optional<double> Probability(const v1::Op& op) {

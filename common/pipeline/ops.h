@@ -20,6 +20,9 @@ namespace stoker {
 // "RandomCrop"; empty where no op is set.
 std::string OpName(const v1::Op& op);
 
+// Whether it runs on no server.
+bool IsDeviceOnly(const v1::Op& op);
+
 // Where the op runs, its default filled in.
 v1::Placement PlacementOf(const v1::Op& op);
 

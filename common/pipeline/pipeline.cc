@@ -5,7 +5,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/pipeline/device_steps.h"
+#include "common/pipeline/op_kinds.h"
 #include "common/pipeline/ops.h"
+#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -43,16 +46,14 @@ absl::Status ValidateLimits(const v1::Pipeline& pipeline) {
 }
 
 absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
-  const bool device = PlacementOf(op) == v1::PLACEMENT_DEVICE;
-  const bool device_only = op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format();
-  const bool flips = op.has_random_horizontal_flip() || op.has_random_vertical_flip();
-  if (!device && device_only)
+  const bool device = PlacementOf(op) == v1::PLACEMENT_DEVICE, movable = IsDeviceStep(op);
+  if (!device && IsDeviceOnly(op))
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the device only"));
-  if (device && !device_only && !flips)
+  if (device && !IsDeviceOnly(op) && !movable)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the server only"));
   if (!device && after_device)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: a server op cannot follow a device op; ",
-                                                   flips ? "move it up or place it on the device" : "move it up"));
+                                                   movable ? "move it up or place it on the device" : "move it up"));
   return absl::OkStatus();
 }
 
@@ -60,12 +61,14 @@ absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
 absl::Status ValidateOps(const Ops& ops, const std::string& path) {
   if (ops.size() > kMaxOps)
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", ops.size(), " ops, at most ", kMaxOps));
-  bool after_device = false;
+  bool after_device = false, floats = false;
   for (int i = 0; i < ops.size(); ++i) {
     absl::Status status = ValidateOp(ops[i]);
     if (status.ok()) status = ValidatePlacement(ops[i], after_device);
+    if (status.ok() && ops[i].has_random_erasing() && !floats) status = ValidateLevels(ops[i].random_erasing());
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, "[", i, "]: ", status.message()));
     after_device = after_device || PlacementOf(ops[i]) == v1::PLACEMENT_DEVICE;
+    floats = floats || (ops[i].has_to_dtype() && IsDeviceFloat(ops[i].to_dtype().dtype()));
   }
   return absl::OkStatus();
 }

@@ -1,9 +1,12 @@
 #include "common/pipeline/schema.h"
 
+#include <cstring>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/check.h"
 
 namespace stoker {
 
@@ -23,6 +26,30 @@ int64_t ByteSize(v1::Dtype dtype) {
 
 std::string DtypeName(v1::Dtype dtype) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::Dtype_Name(dtype), "DTYPE_"));
+}
+
+bool IsDeviceFloat(v1::Dtype dtype) {
+  return dtype == v1::DTYPE_FLOAT32 || dtype == v1::DTYPE_FLOAT16 || dtype == v1::DTYPE_BFLOAT16;
+}
+
+bool IsWholeNumber(v1::Dtype dtype) {
+  return dtype == v1::DTYPE_UINT8 || dtype == v1::DTYPE_INT16 || dtype == v1::DTYPE_INT32 || dtype == v1::DTYPE_INT64;
+}
+
+int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i) {
+  const auto load = [&]<typename T>(T value) -> int64_t {
+    std::memcpy(&value, static_cast<const uint8_t*>(elements) + i * sizeof value, sizeof value);
+    return value;
+  };
+  switch (dtype) {
+    case v1::DTYPE_UINT8: return load(uint8_t{});
+    case v1::DTYPE_INT16: return load(int16_t{});
+    case v1::DTYPE_INT32: return load(int32_t{});
+    case v1::DTYPE_INT64: return load(int64_t{});
+    default: break;
+  }
+  STOKER_CHECK(false);
+  return 0;
 }
 
 absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/pipeline/image_size.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
 
@@ -28,18 +29,20 @@ struct SourceField {
 };
 using SourceSchema = std::vector<SourceField>;
 
-// Height and width in pixels.
-struct ImageSize {
-  int64_t height = 0;
-  int64_t width = 0;
-  friend bool operator==(const ImageSize&, const ImageSize&) = default;
-};
-
 // Bytes of one element; 0 for DTYPE_UNSPECIFIED.
 int64_t ByteSize(v1::Dtype dtype);
 
 // The name that YAML and people use: "uint8", "float32".
 std::string DtypeName(v1::Dtype dtype);
+
+// Of 16 or 32 bits: what devices make of images.
+bool IsDeviceFloat(v1::Dtype dtype);
+
+// True of signed and unsigned ones.
+bool IsWholeNumber(v1::Dtype dtype);
+
+// Element `i` of little-endian elements, anywhere in memory. Requires IsWholeNumber.
+int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i);
 
 // One sample of all its fields: what a span of one sample carries, well below a message's 2 GiB.
 inline constexpr uint64_t kMaxSampleBytes = uint64_t{256} << 20;

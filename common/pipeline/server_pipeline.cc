@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/pipeline/device_pipeline.h"
 #include "common/pipeline/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
@@ -93,6 +94,7 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   server.ops_ = ServerOps(pipeline);
   for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
+  STOKER_RETURN_IF_ERROR(server.CheckDevice());
   server.span_samples_ = SpanSamples(server.sample_bytes_);
   return server;
 }
@@ -195,6 +197,13 @@ absl::Status ServerPipeline::CheckOutputs() const {
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline: a sample has ", sample_bytes_, " bytes of output, more than ", kMaxSampleBytes));
   return absl::OkStatus();
+}
+
+// Clients would find it out too, but later.
+absl::Status ServerPipeline::CheckDevice() const {
+  std::vector<v1::Field> fields;
+  for (const Output& output : outputs_) fields.push_back(output.field);
+  return DevicePipeline::Create(pipeline_, fields).status();
 }
 
 std::span<const v1::Op* const> ServerPipeline::OpsOf(const Output& output) const {

@@ -69,6 +69,7 @@ class ServerPipeline {
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;
   absl::Status CheckPreparedSettings(const SourceField& source) const;
   absl::Status CheckOutputs() const;
+  absl::Status CheckDevice() const;
 
   // An image's ops that run on the server.
   std::span<const v1::Op* const> OpsOf(const Output& output) const;

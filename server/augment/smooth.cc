@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/check.h"
-#include "common/identity/elementary.h"
+#include "common/pipeline/gaussian_kernel.h"
 #include "server/augment/scratch.h"
 #include "server/augment/smooth_row.h"
 
@@ -11,29 +11,6 @@ namespace stoker {
 namespace {
 
 constexpr int64_t kChannels = 3;
-
-// torchvision's kernel, e^(−(i / sigma)² / 2) scaled to a sum of 1. The sums of the first weights are rounded rather
-// than the weights, so that all of them add up.
-void MakeKernel(int size, double sigma, HalfKernel& kernel) {
-  constexpr double kHalf = 1 << 14;
-  std::vector<double> exact(size / 2 + 1);
-  double sum = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double distance = static_cast<double>(i) / sigma;
-    exact[i] = distance > 30 ? 0 : DeterministicExp(-0.5 * distance * distance);  // e^−450 is nothing.
-    if (i == 0) exact[i] *= 0.5;
-    sum += exact[i];
-  }
-  std::vector<int32_t> weights;
-  double sum_so_far = 0;
-  int32_t given = 0;
-  for (double weight : exact) {
-    sum_so_far += weight;
-    weights.push_back(static_cast<int32_t>(sum_so_far / sum * kHalf + 0.5) - given);
-    given += weights.back();
-  }
-  kernel.Set(weights);
-}
 
 // Where a reflection lies, for `i` that is less than `size` outside.
 int64_t Reflected(int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; }
@@ -71,8 +48,8 @@ void Smoother::Blur(const BlurParameters& blur, const ImageView& in, const Regio
                     const Region& wanted, uint8_t* out) {
   const auto [halo_down, halo_across] = Halo(blur);
   STOKER_CHECK(whole.width > halo_across && whole.height > halo_down);
-  MakeKernel(blur.kernel_width, blur.sigma, across_);
-  MakeKernel(blur.kernel_height, blur.sigma, down_);
+  across_.Set(HalfGaussianKernel(blur.kernel_width, blur.sigma));
+  down_.Set(HalfGaussianKernel(blur.kernel_height, blur.sigma));
   const Part part = {in, at};
   const int64_t first = std::max<int64_t>(0, wanted.left - halo_across);
   const int64_t end = std::min(whole.width, wanted.right() + halo_across);

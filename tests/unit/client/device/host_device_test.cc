@@ -69,7 +69,7 @@ std::vector<Tensor> Submit(Device& device, const DevicePipeline& pipeline, const
 template <typename T>
 std::vector<T> Expected(const ServerBatch& from, int64_t row, const DevicePipeline& pipeline) {
   const DevicePipeline::ImageProgram& program = pipeline.image();
-  const auto flips = pipeline.Draw(kSeed, kEpoch, 100 + row);
+  const auto flips = pipeline.Draw(kSeed, kEpoch, 100 + row).flips;
   std::vector<T> expected(program.height * program.width * 3);
   for (int64_t y = 0; y < program.height; ++y)
     for (int64_t x = 0; x < program.width; ++x)
@@ -156,8 +156,8 @@ TEST(HostDeviceTest, FlipsSomeRowsAndNotOthers) {
   const DevicePipeline pipeline = Pipeline(kBothFlips, from);
   int horizontal = 0, vertical = 0;
   for (uint64_t position : from.batch().positions) {
-    horizontal += pipeline.Draw(kSeed, kEpoch, position).horizontal;
-    vertical += pipeline.Draw(kSeed, kEpoch, position).vertical;
+    horizontal += pipeline.Draw(kSeed, kEpoch, position).flips.horizontal;
+    vertical += pipeline.Draw(kSeed, kEpoch, position).flips.vertical;
   }
   // The reference that the tests above compare with flips by these draws.
   EXPECT_THAT(horizontal, testing::AllOf(testing::Gt(0), testing::Lt(64)));

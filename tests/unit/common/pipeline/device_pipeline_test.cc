@@ -45,7 +45,7 @@ TEST(DevicePipelineTest, FoldsCastScaleAndNormalizeIntoOneMultiplication) {
 
 TEST(DevicePipelineTest, RefusesNormalizeOnWholeNumbers) {
   EXPECT_EQ(Create("ops { normalize { mean: 0 std: 1 } }").status().message(),
-            "pipeline.ops[0]: Normalize: needs ToDtype to float32 before it");
+            "pipeline.ops[0]: Normalize: needs ToDtype to float32, float16 or bfloat16 before it");
 }
 
 TEST(DevicePipelineTest, DrawsTheFlipsThatTheServerWouldDraw) {
@@ -56,7 +56,7 @@ TEST(DevicePipelineTest, DrawsTheFlipsThatTheServerWouldDraw) {
   const auto server =
       ServerPipeline::Create(on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
   for (uint64_t position = 0; position < 100; ++position)
-    EXPECT_EQ(device->Draw(7, 1, position).horizontal,
+    EXPECT_EQ(device->Draw(7, 1, position).flips.horizontal,
               !server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position)->empty());
 }
 

@@ -26,11 +26,12 @@ TEST(NestedOpsTest, ErrorsSayWhereTheOpStands) {
             "32×32, is smaller than the crop of 99×99; set pad_if_needed, or Resize first");
 }
 
-TEST(NestedOpsTest, OnlyServerOpsStandInside) {
+TEST(NestedOpsTest, OpsInsideHaveNoPlacementOfTheirOwn) {
   EXPECT_EQ(Errors("random_apply { transforms { placement: PLACEMENT_DEVICE random_vertical_flip {} } }"),
-            "RandomApply.transforms[0]: RandomVerticalFlip.placement: an op inside of another runs on the server only");
+            "RandomApply.transforms[0]: RandomVerticalFlip.placement: it runs where the op does that it stands "
+            "in; leave it out");
   EXPECT_EQ(Errors("random_apply { transforms { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
-            "RandomApply.transforms[0]: ToDtype.placement: an op inside of another runs on the server only");
+            "RandomApply.transforms[0]: ToDtype: stands in no other op");
 }
 
 TEST(NestedOpsTest, DepthAndNumberAreBounded) {

@@ -1,0 +1,92 @@
+#include "common/pipeline/compose_warp.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/check.h"
+
+namespace stoker {
+namespace {
+
+using Matrix = std::array<double, 6>;
+
+// `first` after `second`: where the first takes what the second gives.
+Matrix Composed(const Matrix& first, const Matrix& second) {
+  const auto& [a, b, c, d, e, f] = first;
+  const auto& [u, v, w, x, y, z] = second;
+  return {a * u + b * x, a * v + b * y, a * w + b * z + c, d * u + e * x, d * v + e * y, d * w + e * z + f};
+}
+
+Warp::Beyond BeyondOf(v1::PaddingMode padding) {
+  switch (padding) {
+    case v1::PADDING_MODE_EDGE: return Warp::Beyond::kEdge;
+    case v1::PADDING_MODE_REFLECT: return Warp::Beyond::kReflect;
+    case v1::PADDING_MODE_SYMMETRIC: return Warp::Beyond::kSymmetric;
+    default: return Warp::Beyond::kFill;
+  }
+}
+
+}  // namespace
+
+WarpComposer::WarpComposer(ImageSize size) : size_(size) {
+  warp_.window = {0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};
+}
+
+void WarpComposer::Append(const Matrix& matrix) { warp_.matrix = Composed(warp_.matrix, matrix); }
+
+void WarpComposer::Narrow(double left, double top, double right, double bottom) {
+  const auto& [a, b, c, d, e, f] = warp_.matrix;
+  const auto [x0, x1] = std::minmax({a * left + c, a * right + c});
+  const auto [y0, y1] = std::minmax({e * top + f, e * bottom + f});
+  Window& window = warp_.window;
+  window = {std::max(window.left, x0), std::max(window.top, y0), std::min(window.right, x1),
+            std::min(window.bottom, y1)};
+}
+
+void WarpComposer::Add(const CropParameters& crop) {
+  const auto left = static_cast<double>(crop.left), top = static_cast<double>(crop.top);
+  const double right = left + static_cast<double>(crop.size.width), bottom = top + static_cast<double>(crop.size.height);
+  const auto width = static_cast<double>(size_.width), height = static_cast<double>(size_.height);
+  const bool inside = left >= 0 && top >= 0 && right <= width && bottom <= height;
+  STOKER_CHECK(inside || !filled_);
+  const bool mirrors =
+      crop.padding == v1::PADDING_MODE_REFLECT || crop.padding == v1::PADDING_MODE_SYMMETRIC ||
+      crop.padding == v1::PADDING_MODE_EDGE;
+  if (!filled_ && (inside || !mirrors))
+    Narrow(std::max(left, 0.0), std::max(top, 0.0), std::min(right, width), std::min(bottom, height));
+  if (!inside) {
+    filled_ = true;
+    warp_.beyond = BeyondOf(crop.padding);
+    warp_.fill = crop.fill;
+  }
+  Append({1, 0, left, 0, 1, top});
+  size_ = crop.size;
+}
+
+void WarpComposer::Add(const ResizeParameters& resize) {
+  STOKER_CHECK(!filled_);
+  Append({static_cast<double>(size_.width) / static_cast<double>(resize.size.width), 0, 0, 0,
+          static_cast<double>(size_.height) / static_cast<double>(resize.size.height), 0});
+  warp_.bilinear = warp_.bilinear || resize.interpolation == v1::INTERPOLATION_BILINEAR;
+  size_ = resize.size;
+}
+
+void WarpComposer::Add(const FlipParameters& flip) {
+  const bool horizontal = flip.axis == FlipParameters::Axis::kHorizontal;
+  if (horizontal) {
+    Append({-1, 0, static_cast<double>(size_.width), 0, 1, 0});
+  } else {
+    Append({1, 0, 0, 0, -1, static_cast<double>(size_.height)});
+  }
+}
+
+void WarpComposer::Add(const WarpParameters& turn) {
+  STOKER_CHECK(!filled_);
+  Append(turn.matrix);
+  warp_.bilinear = warp_.bilinear || turn.interpolation == v1::INTERPOLATION_BILINEAR;
+  warp_.fill = turn.fill;
+  warp_.beyond = Warp::Beyond::kFill;
+  filled_ = true;
+}
+
+}  // namespace stoker

@@ -1,0 +1,43 @@
+#ifndef STOKER_COMMON_PIPELINE_COMPOSE_WARP_H_
+#define STOKER_COMMON_PIPELINE_COMPOSE_WARP_H_
+
+#include "common/pipeline/device_program.h"
+#include "common/pipeline/image_size.h"
+#include "common/pipeline/parameters.h"
+
+namespace stoker {
+
+// Makes one Warp of geometric ops that follow each other. One thread at a time.
+//
+// Exact for crops, pads and flips. One interpolation stands for all of them: a resize and a turn become one bilinear
+// gather. Once pixels from beyond the image may show, only crops that stay inside and flips may follow; see
+// JoinsWarp.
+class WarpComposer {
+ public:
+  // Of an image of `size`.
+  explicit WarpComposer(ImageSize size);
+
+  void Add(const CropParameters& crop);
+  void Add(const ResizeParameters& resize);
+  void Add(const FlipParameters& flip);
+  void Add(const WarpParameters& turn);
+
+  // What was added; size() is the output's.
+  const Warp& warp() const { return warp_; }
+  ImageSize size() const { return size_; }
+
+ private:
+  // The output becomes what `matrix` shows of it.
+  void Append(const std::array<double, 6>& matrix);
+
+  // Narrows the window to a part of the output, given in its pixels. Requires no turn so far.
+  void Narrow(double left, double top, double right, double bottom);
+
+  Warp warp_;
+  ImageSize size_;
+  bool filled_ = false;  // Pixels from beyond the window show.
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_PIPELINE_COMPOSE_WARP_H_
