@@ -7,7 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "client/device/device.h"
-#include "client/device/host_image.h"
+#include "client/device/host_fields.h"
+#include "client/device/host_images.h"
 #include "common/check.h"
 #include "common/pipeline/schema.h"
 #include "common/status_macros.h"
@@ -130,12 +131,8 @@ class CpuDevice : public Device {
 
   absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     std::vector<Tensor> tensors = TensorsOf(pipeline, batch);
-    STOKER_RETURN_IF_ERROR(CheckRuns(pipeline));
-    if (pipeline.image().field >= 0)
-      STOKER_RETURN_IF_ERROR(Transform(pipeline, batch, tensors[pipeline.image().field]));
-    for (Tensor& tensor : tensors)
-      if (batch.slab != nullptr && tensor.bytes * kSmallShare <= batch.slab->bytes().size())
-        STOKER_RETURN_IF_ERROR(CopyOut(tensor));
+    for (size_t i = 0; i < tensors.size(); ++i)
+      STOKER_RETURN_IF_ERROR(Make(pipeline, batch, static_cast<int>(i), tensors[i]));
     return tensors;
   }
 
@@ -143,45 +140,47 @@ class CpuDevice : public Device {
   // A field of at most one part in so many of a batch is copied, lest who keeps labels keep images.
   static constexpr uint64_t kSmallShare = 16;
 
-  static absl::Status CheckRuns(const DevicePipeline& pipeline) {
-    const DevicePipeline::ImageProgram& image = pipeline.image();
-    const bool floats = image.dtype == v1::DTYPE_FLOAT32, simple = image.only_flips() && !image.erases;
-    if (image.field >= 0 && !(simple && image.channels == 3 && (floats || image.dtype == v1::DTYPE_UINT8)))
-      return absl::UnimplementedError("this op does not run on the CPU device yet");
-    for (const DevicePipeline::FieldProgram& program : pipeline.programs())
-      if (program.kind > DevicePipeline::FieldProgram::Kind::kImage)
-        return absl::UnimplementedError("this op does not run on the CPU device yet");
+  // Replaces what came, which `tensor` refers to, by what is handed out.
+  absl::Status Make(const DevicePipeline& pipeline, const HostBatch& batch, int field, Tensor& tensor) {
+    using Kind = DevicePipeline::FieldProgram::Kind;
+    const Kind kind = pipeline.programs()[field].kind;
+    if (kind == Kind::kImage) return Transform(pipeline, batch, tensor);
+    if (kind != Kind::kAsItCame) {
+      STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(pipeline.fields()[field]));
+      STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(bytes * batch.positions.size(), nullptr, tensor));
+      return MakeField(pipeline, batch, field, out);
+    }
+    const bool small = batch.slab != nullptr && tensor.bytes * kSmallShare <= batch.slab->bytes().size();
+    return small ? CopyOut(tensor) : absl::OkStatus();
+  }
+
+  // Memory for what is made, which `tensor` then refers to; of `pool` if there is one.
+  static absl::StatusOr<uint8_t*> NewMemory(uint64_t bytes, const std::shared_ptr<Pool>& pool, Tensor& tensor) {
+    STOKER_ASSIGN_OR_RETURN(Memory memory, pool != nullptr ? pool->Take(bytes) : Allocate(bytes));
+    const auto made = std::make_shared<MadeMemory>(std::move(memory), pool);
+    tensor.data = made->data();
+    tensor.bytes = bytes;
+    tensor.memory = made;
+    return made->data();
+  }
+
+  static absl::Status CopyOut(Tensor& tensor) {
+    const void* const came = tensor.data;
+    const std::shared_ptr<TensorMemory> kept = tensor.memory;
+    STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(tensor.bytes, nullptr, tensor));
+    if (tensor.bytes > 0) std::memcpy(out, came, tensor.bytes);
     return absl::OkStatus();
   }
 
-  absl::Status CopyOut(Tensor& tensor) {
-    STOKER_ASSIGN_OR_RETURN(Memory memory, Allocate(tensor.bytes));
-    const auto copy = std::make_shared<MadeMemory>(std::move(memory), nullptr);
-    if (tensor.bytes > 0) std::memcpy(copy->data(), tensor.data, tensor.bytes);
-    tensor.data = copy->data();
-    tensor.memory = copy;
-    return absl::OkStatus();
-  }
-
-  // Makes the image field, which `tensor` then refers to.
+  // Makes the image field.
   absl::Status Transform(const DevicePipeline& pipeline, const HostBatch& batch, Tensor& tensor) {
     const DevicePipeline::ImageProgram& program = pipeline.image();
-    const uint64_t in_bytes = program.height * program.width * program.channels;
-    const uint64_t out_bytes = in_bytes * ByteSize(program.dtype);
-    STOKER_CHECK(tensor.bytes == in_bytes * batch.positions.size());
-    STOKER_ASSIGN_OR_RETURN(Memory memory, pool_->Take(out_bytes * batch.positions.size()));
-    const auto made = std::make_shared<MadeMemory>(std::move(memory), pool_);
-    const uint8_t* in = static_cast<const uint8_t*>(tensor.data);
-    uint8_t* out = made->data();
-    tensor.data = out;
-    tensor.bytes = made->bytes();
-    tensor.memory = made;
-    std::vector<uint8_t> scratch;
-    for (uint64_t position : batch.positions) {
-      TransformImage(program, pipeline.Draw(batch.seed, batch.epoch, position).flips, in, out, scratch);
-      in += in_bytes;
-      out += out_bytes;
-    }
+    const auto* in = static_cast<const uint8_t*>(tensor.data);
+    STOKER_CHECK(tensor.bytes == program.height * program.width * program.channels * batch.positions.size());
+    const std::shared_ptr<TensorMemory> kept = tensor.memory;
+    const uint64_t image_bytes = program.out.height * program.out.width * program.channels * ByteSize(program.dtype);
+    STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(image_bytes * batch.positions.size(), pool_, tensor));
+    TransformImages(pipeline, batch, in, out);
     return absl::OkStatus();
   }
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "common/check.h"
+#include <type_traits>
 
 namespace stoker {
 namespace {
@@ -39,11 +38,11 @@ void MirrorRow(const uint8_t* in, int64_t width, uint8_t* out) {
 
 // Rows first … first + rows − 1 of the flipped image.
 void FlipRows(const ImageProgram& program, Flips flips, const uint8_t* in, int64_t first, int64_t rows, uint8_t* out) {
-  const int64_t row_bytes = kChannels * program.width;
+  const int64_t row_bytes = kChannels * program.out.width;
   for (int64_t y = first; y < first + rows; ++y, out += row_bytes) {
-    const uint8_t* row = in + row_bytes * (flips.vertical ? program.height - 1 - y : y);
+    const uint8_t* row = in + row_bytes * (flips.vertical ? program.out.height - 1 - y : y);
     if (flips.horizontal) {
-      MirrorRow(row, program.width, out);
+      MirrorRow(row, program.out.width, out);
     } else {
       std::memcpy(out, row, row_bytes);
     }
@@ -99,11 +98,12 @@ void ToFloats(const ImageProgram& program, const uint8_t* __restrict in, int64_t
 
 // Casts, maps and lays out `pixels` pixels, the first of which is the image's pixel `first`.
 void Store(const ImageProgram& program, const uint8_t* in, int64_t first, int64_t pixels, void* out) {
-  const int64_t plane = program.height * program.width;
-  if (program.dtype == v1::DTYPE_FLOAT32 && program.channels_first) {
+  const int64_t plane = program.out.height * program.out.width;
+  const bool floats = program.dtype != v1::DTYPE_UINT8;
+  if (floats && program.channels_first) {
     ToPlanes(in, pixels, {AffineOf(program, 0), AffineOf(program, 1), AffineOf(program, 2)}, plane,
              static_cast<float*>(out) + first);
-  } else if (program.dtype == v1::DTYPE_FLOAT32) {
+  } else if (floats) {
     ToFloats(program, in, pixels, static_cast<float*>(out) + kChannels * first);
   } else if (program.channels_first) {
     ToPlanes(in, pixels, {Copy(), Copy(), Copy()}, plane, static_cast<uint8_t*>(out) + first);
@@ -112,19 +112,42 @@ void Store(const ImageProgram& program, const uint8_t* in, int64_t first, int64_
   }
 }
 
+// Any number of channels, element by element.
+template <typename T>
+void TransformAny(const ImageProgram& program, Flips flips, const uint8_t* in, T* out) {
+  const auto [height, width] = program.out;
+  const int64_t channels = program.channels, plane = height * width;
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t x = 0; x < width; ++x) {
+      const int64_t from_y = flips.vertical ? height - 1 - y : y, from_x = flips.horizontal ? width - 1 - x : x;
+      const uint8_t* pixel = in + (from_y * width + from_x) * channels;
+      const int64_t to = y * width + x;
+      for (int64_t c = 0; c < channels; ++c) {
+        T& value = out[program.channels_first ? c * plane + to : to * channels + c];
+        if constexpr (std::is_same_v<T, float>) {
+          value = AffineOf(program, c)(pixel[c]);
+        } else {
+          value = pixel[c];
+        }
+      }
+    }
+}
+
 }  // namespace
 
 void TransformImage(const ImageProgram& program, Flips flips, const uint8_t* in, void* out,
                     std::vector<uint8_t>& scratch) {
-  STOKER_CHECK(program.channels == kChannels);
-  STOKER_CHECK(program.dtype == v1::DTYPE_FLOAT32 || program.dtype == v1::DTYPE_UINT8);
-  if (!flips.horizontal && !flips.vertical) return Store(program, in, 0, program.height * program.width, out);
-  const int64_t band = std::max<int64_t>(1, kBandPixels / program.width);
-  scratch.resize(kChannels * band * program.width);
-  for (int64_t y = 0; y < program.height; y += band) {
-    const int64_t rows = std::min(band, program.height - y);
+  if (program.channels != kChannels) {
+    if (program.dtype == v1::DTYPE_UINT8) return TransformAny(program, flips, in, static_cast<uint8_t*>(out));
+    return TransformAny(program, flips, in, static_cast<float*>(out));
+  }
+  if (!flips.horizontal && !flips.vertical) return Store(program, in, 0, program.out.height * program.out.width, out);
+  const int64_t band = std::max<int64_t>(1, kBandPixels / program.out.width);
+  scratch.resize(kChannels * band * program.out.width);
+  for (int64_t y = 0; y < program.out.height; y += band) {
+    const int64_t rows = std::min(band, program.out.height - y);
     FlipRows(program, flips, in, y, rows, scratch.data());
-    Store(program, scratch.data(), y * program.width, rows * program.width, out);
+    Store(program, scratch.data(), y * program.out.width, rows * program.out.width, out);
   }
 }
 

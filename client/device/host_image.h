@@ -8,10 +8,10 @@
 
 namespace stoker {
 
-// Runs `program` on one image of height × width × 3 bytes at `in`: flips it, casts to the program's dtype, computes
-// x · scale + bias (rounded after each of the two; not for uint8) and changes the layout. `out` has room for
-// height × width × 3 elements, is aligned to one, and does not overlap `in`. `scratch` is any vector, kept for speed.
-// Thread-safe.
+// Runs the part of `program` that follows its steps on one image of program.out, H×W×C bytes, at `in`: flips it,
+// computes x · scale + bias in float32 (rounded after each of the two; not for uint8) and changes the layout. What
+// comes is float32, whichever floats the program ends in, or uint8. `out` has room for it, is aligned to one element,
+// and does not overlap `in`. `scratch` is any vector, kept for speed. Thread-safe.
 void TransformImage(const DevicePipeline::ImageProgram& program, Flips flips, const uint8_t* in, void* out,
                     std::vector<uint8_t>& scratch);
 

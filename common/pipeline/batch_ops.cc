@@ -55,8 +55,7 @@ double DrawLogGamma(double alpha, Draws& draws) {
     const double x = DrawNormal(draws), root = 1 + c * x, v = root * root * root;
     if (!(root > 0)) continue;
     const double log_v = 3 * DeterministicLog(root);
-    if (DeterministicLog(DrawPositive(draws)) < 0.5 * x * x + d - d * v + d * log_v)
-      return DeterministicLog(d) + log_v;
+    if (DeterministicLog(DrawPositive(draws)) < 0.5 * x * x + d - d * v + d * log_v) return DeterministicLog(d) + log_v;
   }
 }
 
@@ -69,8 +68,8 @@ BatchDraw DrawCutMix(double lambda, ImageSize size, Draws& draws) {
   const int64_t left = std::max<int64_t>(0, x - half_width), right = std::min(size.width, x + half_width);
   const int64_t top = std::max<int64_t>(0, y - half_height), bottom = std::min(size.height, y + half_height);
   BatchDraw draw = {.kind = BatchDraw::Kind::kCutMix, .top = top, .left = left, .size = {bottom - top, right - left}};
-  draw.lambda = 1 - static_cast<double>(draw.size.width * draw.size.height) /
-                        static_cast<double>(size.width * size.height);
+  draw.lambda =
+      1 - static_cast<double>(draw.size.width * draw.size.height) / static_cast<double>(size.width * size.height);
   return draw;
 }
 
@@ -85,9 +84,7 @@ bool ChoosesBatchOp(const v1::RandomChoice& op) {
   return std::any_of(op.transforms().begin(), op.transforms().end(), IsMix);
 }
 
-bool IsBatchOp(const v1::Op& op) {
-  return IsMix(op) || (op.has_random_choice() && ChoosesBatchOp(op.random_choice()));
-}
+bool IsBatchOp(const v1::Op& op) { return IsMix(op) || (op.has_random_choice() && ChoosesBatchOp(op.random_choice())); }
 
 absl::Status ValidateBatchChoice(const v1::RandomChoice& op) {
   for (int i = 0; i < op.transforms_size(); ++i) {

@@ -45,13 +45,13 @@ void WarpComposer::Narrow(double left, double top, double right, double bottom) 
 
 void WarpComposer::Add(const CropParameters& crop) {
   const auto left = static_cast<double>(crop.left), top = static_cast<double>(crop.top);
-  const double right = left + static_cast<double>(crop.size.width), bottom = top + static_cast<double>(crop.size.height);
+  const double right = left + static_cast<double>(crop.size.width),
+               bottom = top + static_cast<double>(crop.size.height);
   const auto width = static_cast<double>(size_.width), height = static_cast<double>(size_.height);
   const bool inside = left >= 0 && top >= 0 && right <= width && bottom <= height;
   STOKER_CHECK(inside || !filled_);
-  const bool mirrors =
-      crop.padding == v1::PADDING_MODE_REFLECT || crop.padding == v1::PADDING_MODE_SYMMETRIC ||
-      crop.padding == v1::PADDING_MODE_EDGE;
+  const bool mirrors = crop.padding == v1::PADDING_MODE_REFLECT || crop.padding == v1::PADDING_MODE_SYMMETRIC ||
+                       crop.padding == v1::PADDING_MODE_EDGE;
   if (!filled_ && (inside || !mirrors))
     Narrow(std::max(left, 0.0), std::max(top, 0.0), std::min(right, width), std::min(bottom, height));
   if (!inside) {

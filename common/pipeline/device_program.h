@@ -23,8 +23,8 @@ struct Window {
 };
 
 // Output pixel (x, y), by its center (x + ½, y + ½), shows the input at x' = m[0]·x + m[1]·y + m[2],
-// y' = m[3]·x + m[4]·y + m[5]. Positions outside of `window`, which lies in the image, show what `beyond` says; no pixel
-// outside of it has a say.
+// y' = m[3]·x + m[4]·y + m[5]. Positions outside of `window`, which lies in the image, show what `beyond` says; no
+// pixel outside of it has a say.
 struct Warp {
   enum class Beyond { kFill, kEdge, kReflect, kSymmetric };  // v1::PaddingMode's
   std::array<double, 6> matrix = {1, 0, 0, 0, 1, 0};
@@ -86,10 +86,10 @@ struct Flips {
 struct DeviceStep {
   enum class Kind { kWarp, kColors, kBlur, kMask, kErase };
   Kind kind = Kind::kWarp;
-  ImageSize in, out;        // Equal but for kWarp.
-  bool contrast = false;    // kColors: may hold kContrast, hence a mean of each image is needed.
-  ImageSize kernel;         // kBlur
-  std::vector<int> ops;     // Of the pipeline, by index: for people.
+  ImageSize in, out;      // Equal but for kWarp.
+  bool contrast = false;  // kColors: may hold kContrast, hence a mean of each image is needed.
+  ImageSize kernel;       // kBlur
+  std::vector<int> ops;   // Of the pipeline, by index: for people.
 };
 
 // What one sample drew for one step. Of nothing, the image stays as it is; kWarp always has a Warp.
@@ -105,8 +105,8 @@ struct SampleDraw {
 struct BatchDraw {
   enum class Kind { kNone, kMixUp, kCutMix };
   Kind kind = Kind::kNone;
-  double lambda = 1;           // The share of the row itself, in labels and, of kMixUp, in pixels.
-  int64_t top = 0, left = 0;   // kCutMix: the rectangle that is the other row's, in the output.
+  double lambda = 1;          // The share of the row itself, in labels and, of kMixUp, in pixels.
+  int64_t top = 0, left = 0;  // kCutMix: the rectangle that is the other row's, in the output.
   ImageSize size;
 };
 

@@ -67,10 +67,10 @@ struct WarpTaps {
 constexpr WarpTaps WarpAt(const Warp& warp, int64_t x, int64_t y) {
   const auto& m = warp.matrix;
   const double center_x = static_cast<double>(x) + 0.5, center_y = static_cast<double>(y) + 0.5;
-  return {TapsAt(m[0] * center_x + m[1] * center_y + m[2], warp.window.left, warp.window.right, warp.beyond,
-                 warp.bilinear),
-          TapsAt(m[3] * center_x + m[4] * center_y + m[5], warp.window.top, warp.window.bottom, warp.beyond,
-                 warp.bilinear)};
+  return {
+      TapsAt(m[0] * center_x + m[1] * center_y + m[2], warp.window.left, warp.window.right, warp.beyond, warp.bilinear),
+      TapsAt(m[3] * center_x + m[4] * center_y + m[5], warp.window.top, warp.window.bottom, warp.beyond,
+             warp.bilinear)};
 }
 
 // Of the four pixels: across, then down, rounded.
@@ -167,12 +167,10 @@ constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& r
 }
 
 // Where pixel `i` is found that lies less than `extent` outside: mirrored about the border's pixel.
-constexpr int64_t Reflected(int64_t i, int64_t extent) {
-  return i < 0 ? -i : i >= extent ? 2 * (extent - 1) - i : i;
-}
+constexpr int64_t Reflected(int64_t i, int64_t extent) { return i < 0 ? -i : i >= extent ? 2 * (extent - 1) - i : i; }
 
-// A blur's two passes: down the columns with 6 fraction bits, then across. `sum` is that of weight · (one side's pixel +
-// the other's).
+// A blur's two passes: down the columns with 6 fraction bits, then across. `sum` is that of weight · (one side's pixel
+// + the other's).
 constexpr int32_t BlurredDown(int32_t sum) { return (sum + (1 << 8)) >> 9; }
 constexpr uint8_t BlurredAcross(int32_t sum) { return static_cast<uint8_t>((sum + (1 << 20)) >> 21); }
 

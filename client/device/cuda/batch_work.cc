@@ -35,6 +35,16 @@ absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   }
 }
 
+absl::Status CheckRuns(const DevicePipeline& pipeline) {
+  const DevicePipeline::ImageProgram& image = pipeline.image();
+  bool runs = image.only_flips() && !image.erases && image.channels <= kMostChannels;
+  for (const DevicePipeline::FieldProgram& program : pipeline.programs())
+    runs = runs && (program.kind == DevicePipeline::FieldProgram::Kind::kAsItCame ||
+                    program.kind == DevicePipeline::FieldProgram::Kind::kImage);
+  if (runs) return absl::OkStatus();
+  return absl::UnimplementedError("the GPU runs flips, ToDtype, Normalize and ToMemoryFormat only so far");
+}
+
 }  // namespace
 
 absl::StatusOr<BatchWork> BatchWork::Create(const DevicePipeline& pipeline, const HostBatch& batch) {
@@ -49,7 +59,8 @@ absl::StatusOr<BatchWork> BatchWork::Create(const DevicePipeline& pipeline, cons
     field.staged_at = Reserve(field.bytes, work.staging_bytes_);
     work.Upload(batch.fields[i], field.staged_at);
   }
-  if (!pipeline.identity()) {
+  STOKER_RETURN_IF_ERROR(CheckRuns(pipeline));
+  if (pipeline.image().field >= 0) {
     STOKER_ASSIGN_OR_RETURN(work.transform_.element, ElementOf(pipeline.image().dtype));
     work.AddImage(pipeline, batch);
   }
@@ -89,12 +100,11 @@ void BatchWork::AddImage(const DevicePipeline& pipeline, const HostBatch& batch)
   transform_.width = static_cast<int32_t>(program.width);
   transform_.channels = static_cast<int32_t>(program.channels);
   transform_.channels_first = program.channels_first;
-  STOKER_CHECK(program.channels <= kMostChannels);
   std::copy(program.scale.begin(), program.scale.end(), transform_.scale);
   std::copy(program.bias.begin(), program.bias.end(), transform_.bias);
   parameters_.resize(rows_);
   for (int64_t row = 0; row < rows_; ++row) {
-    const auto flips = pipeline.Draw(batch.seed, batch.epoch, batch.positions[row]);
+    const auto flips = pipeline.Draw(batch.seed, batch.epoch, batch.positions[row]).flips;
     parameters_[row] = (flips.horizontal ? kFlipHorizontal : 0) | (flips.vertical ? kFlipVertical : 0);
     flips_ = flips_ || parameters_[row] != 0;
   }
