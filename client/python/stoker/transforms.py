@@ -498,8 +498,8 @@ def _name(op: Mapping[str, Any]) -> str:
 
 
 # At the end, because it converts to the ops above.
-from .convert import convert  # noqa: E402
+from .convert import ConversionError, convert  # noqa: E402
 
 __all__ = [
     name for name, value in list(globals().items()) if isinstance(value, type) and value.__module__ == __name__
-] + ["convert"]
+] + ["ConversionError", "convert"]

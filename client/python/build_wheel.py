@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""build_wheel.py LIBRARY FOLDER: writes the wheel of the package stoker, with LIBRARY, a libstoker.so, inside.
+
+Prints the wheel's path. One wheel for every Python >= 3.9. Equal inputs give equal bytes. Needs Python 3.11 and nothing
+else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only glibc 2.N,
+linux where it needs other libraries of the machine that built it.
+
+It is also a build backend (PEP 517): `STOKER_LIBRARY=… pip wheel client/python`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import stat
+import struct
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+_HERE = Path(__file__).resolve().parent
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest that a zip file knows.
+
+# What every Linux with glibc has, by the manylinux policies. They also allow libstdc++, up to a version: not needed here.
+_SYSTEM = {
+    "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "libgcc_s.so.1",
+}  # fmt: skip
+
+
+class Elf:
+    """What a shared library needs: its dynamic section, of 64-bit little-endian ELF."""
+
+    def __init__(self, data: bytes) -> None:
+        if data[:6] != b"\x7fELF\x02\x01":
+            raise ValueError("no 64-bit little-endian ELF file")
+        self._data = data
+        (offset,) = struct.unpack_from("<Q", data, 40)
+        size, count = struct.unpack_from("<HH", data, 58)
+        self._sections = [struct.unpack_from("<IIQQQQIIQQ", data, offset + size * at) for at in range(count)]
+
+    def _string(self, table: int, at: int) -> str:
+        start = self._sections[table][4] + at
+        return self._data[start : self._data.index(b"\0", start)].decode()
+
+    def _of_type(self, kind: int) -> Iterator[tuple[int, int, int, int]]:
+        for _, section_kind, _, _, offset, size, link, info, _, _ in self._sections:
+            if section_kind == kind:
+                yield offset, size, link, info
+
+    def needed(self) -> set[str]:
+        """The libraries that it links (DT_NEEDED)."""
+        found = set()
+        for offset, size, strings, _ in self._of_type(6):  # SHT_DYNAMIC
+            for at in range(offset, offset + size, 16):
+                tag, value = struct.unpack_from("<QQ", self._data, at)
+                if tag == 1:
+                    found.add(self._string(strings, value))
+        return found
+
+    def versions(self) -> set[str]:
+        """The symbol versions that it needs: "GLIBC_2.34"."""
+        found = set()
+        for offset, _, strings, count in self._of_type(0x6FFFFFFE):  # SHT_GNU_verneed
+            for _ in range(count):
+                _, symbols, _, first, following = struct.unpack_from("<HHIII", self._data, offset)
+                at = offset + first
+                for _ in range(symbols):
+                    _, _, _, name, step = struct.unpack_from("<IHHII", self._data, at)
+                    found.add(self._string(strings, name))
+                    at += step
+                offset += following
+        return found
+
+
+def platform_of(library: bytes) -> str:
+    """The platform tag for a library."""
+    elf = Elf(library)
+    if elf.needed() - _SYSTEM:
+        return "linux_x86_64"
+    glibc = [version[6:].split(".") for version in elf.versions() if version.startswith("GLIBC_2")]
+    return f"manylinux_2_{max([17, *(int(numbers[1]) for numbers in glibc)])}_x86_64"
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads((_HERE / "pyproject.toml").read_text())["project"]
+
+
+def _metadata(project: dict[str, Any]) -> str:
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {project['name']}",
+        f"Version: {project['version']}",
+        f"Summary: {project['description']}",
+        f"Requires-Python: {project['requires-python']}",
+        *(f"Classifier: {classifier}" for classifier in project["classifiers"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_wheel(library: Path, folder: Path) -> Path:
+    """Writes the wheel into `folder` and returns its path."""
+    project = _project()
+    binary = library.read_bytes()
+    tag = f"py3-none-{platform_of(binary)}"
+    stem = f"{project['name']}-{project['version']}"
+    info = f"{stem}.dist-info"
+    package = _HERE / "stoker"
+    files = {
+        f"stoker/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in package.rglob("*")
+        if path.suffix == ".py" or path.name == "py.typed"
+    }
+    files["stoker/libstoker.so"] = binary
+    files[f"{info}/METADATA"] = _metadata(project).encode()
+    wheel = f"Wheel-Version: 1.0\nGenerator: build_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    files[f"{info}/WHEEL"] = wheel.encode()
+    record = [f"{name},sha256={_hash(content)},{len(content)}" for name, content in sorted(files.items())]
+    files[f"{info}/RECORD"] = ("\n".join([*record, f"{info}/RECORD,,"]) + "\n").encode()
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}-{tag}.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files, key=lambda name: (name.startswith(info), name)):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFREG | (0o755 if name.endswith(".so") else 0o644)) << 16
+            archive.writestr(entry, files[name])
+    return path
+
+
+def _hash(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
+    """PEP 517's hook."""
+    library = os.environ.get("STOKER_LIBRARY")
+    if not library:
+        raise SystemExit(
+            "set STOKER_LIBRARY to the libstoker.so that the wheel is to contain: build/…/lib/libstoker.so"
+        )
+    return write_wheel(Path(library), Path(wheel_directory)).name
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    print(write_wheel(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,466 @@
+"""The loader: epochs, batches, states, errors; with NumPy's arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy
+import pytest
+from conftest import python, stoker
+
+import stoker as package
+from stoker import Loader, transforms
+
+SMALL = [transforms.RandomResizedCrop(32), transforms.RandomHorizontalFlip()]
+
+
+def loader_of(server, batch_size=16, **options):
+    return Loader(server.address, batch_size=batch_size, **{"transforms": SMALL, "output": "numpy", **options})
+
+
+def ids_of(loader):
+    return [index for batch in loader.batches() for index in batch.info().sample_ids]
+
+
+# ---- what is handed out ----
+
+
+def test_digest_is_the_command_line_clients(server):
+    with Loader(server.address, batch_size=16, last_batch="partial") as loader:
+        assert loader.digest(3) == stoker("digest", "--servers", server.address, "--epoch", 3).strip()
+        assert loader.digest(0) == stoker("digest", "--servers", server.address).strip()
+
+
+def test_digest_does_not_depend_on_batch_and_device_ops(server):
+    with loader_of(server, 7, last_batch="partial") as one, loader_of(server, 50, dtype="float32") as other:
+        assert one.digest() == other.digest()
+
+
+def test_digest_of_less_than_an_epoch_is_refused(server):
+    with loader_of(server, 16) as loader, pytest.raises(package.InvalidArgumentError, match="last_batch='partial'"):
+        loader.digest()
+
+
+def test_batches_are_tuples_of_images_and_labels(server):
+    with loader_of(server) as loader:
+        images, labels = next(iter(loader))
+        assert images.shape == (16, 32, 32, 3) and images.dtype == numpy.uint8
+        assert labels.shape == (16,) and labels.dtype == numpy.int64
+        assert set(labels) <= {0, 1, 2, 3} and images.max() > images.min()
+
+
+def test_batches_are_dicts_on_request(server):
+    with loader_of(server, as_dict=True) as loader:
+        assert list(next(iter(loader))) == ["image", "label"]
+
+
+def test_floats_come_channels_first(server):
+    with loader_of(server) as bytes_, loader_of(server, dtype="float32") as floats:
+        raw, _ = next(iter(bytes_))
+        images, _ = next(iter(floats))
+        assert images.shape == (16, 3, 32, 32)
+        numpy.testing.assert_allclose(images, raw.transpose(0, 3, 1, 2) / numpy.float32(255), rtol=1e-6)
+
+
+def test_normalize_is_torchvisions(server):
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    with (
+        loader_of(server) as plain,
+        loader_of(server, transforms=[*SMALL, transforms.Normalize(mean, std)], dtype="float32") as normalized,
+    ):
+        raw, _ = next(iter(plain))
+        images, _ = next(iter(normalized))
+        expected = (raw / 255 - numpy.array(mean)) / numpy.array(std)
+        numpy.testing.assert_allclose(images, expected.transpose(0, 3, 1, 2), rtol=1e-4, atol=1e-5)
+
+
+def test_memory_format_of_the_pipeline_holds(server):
+    ops = [*SMALL, transforms.ToDtype("float32", scale=True), transforms.ToMemoryFormat("channels_last")]
+    with loader_of(server, transforms=ops) as loader:
+        assert next(iter(loader))[0].shape == (16, 32, 32, 3)
+
+
+def test_info_tells_positions_ids_and_names(server, photos):
+    with loader_of(server, names=True, shuffle=False) as loader:
+        _, labels = next(iter(loader))
+        info = loader.info
+        assert (info.epoch, info.size, info.real) == (0, 16, 16)
+        assert info.positions == list(range(16)) and info.sample_ids == list(range(16))
+        names = sorted(str(path.relative_to(photos)) for path in photos.rglob("*") if path.is_file())
+        assert info.names == names[:16]
+        classes = sorted(path.name for path in photos.iterdir())
+        assert [classes[label] for label in labels] == [name.split("/")[0] for name in info.names]
+
+
+def test_partial_batches(server):
+    with loader_of(server, 64, last_batch="partial") as loader:
+        assert [len(labels) for _, labels in loader] == [64, 64, 64, 8]
+
+
+def test_padded_batches_say_what_is_real(server):
+    with loader_of(server, 64, last_batch="pad") as loader:
+        real = [(len(labels), loader.info.real) for _, labels in loader]
+        assert real == [(64, 64)] * 3 + [(64, 8)]
+
+
+def test_empty_batches_of_the_last_ranks(server):
+    with loader_of(server, 66, last_batch="partial", rank=2, world_size=3) as loader:
+        shapes = [images.shape for images, _ in loader]
+        assert len(shapes) == len(loader) and shapes[-1] == (0, 32, 32, 3)
+
+
+def test_views_are_fields(server):
+    views = [transforms.Views("global", 2, SMALL), transforms.Views("local", 3, [transforms.RandomResizedCrop(16)])]
+    with loader_of(server, transforms=transforms.Pipeline(views=views), as_dict=True) as loader:
+        batch = next(iter(loader))
+        assert batch["global"].shape == (16, 2, 32, 32, 3) and batch["local"].shape == (16, 3, 16, 16, 3)
+
+
+def test_arrays_outlive_their_batch_and_loader(server):
+    with loader_of(server, shuffle=False) as loader:
+        kept = [images for images, _ in loader]
+        copies = [images.copy() for images in kept]
+        for _ in loader:  # Memory that was free would be used again.
+            pass
+    assert len(kept) == len(loader_of(server)) == 12
+    for array, copy in zip(kept, copies):
+        numpy.testing.assert_array_equal(array, copy)
+    kept[0][:] = 0  # May be written to.
+    numpy.testing.assert_array_equal(kept[1], copies[1])
+
+
+# ---- epochs ----
+
+
+def test_every_iteration_is_the_next_epoch(server):
+    with loader_of(server) as loader:
+        epochs = []
+        for _ in range(3):
+            for _ in loader:
+                epochs.append(loader.info.epoch)
+        assert epochs == [0] * 12 + [1] * 12 + [2] * 12 and loader.epoch == 3
+
+
+def test_an_iteration_left_early_is_not_gone_on_with(server):
+    with loader_of(server) as loader:
+        left = iter(loader)
+        next(left)
+        assert next(iter(loader)) is not None and loader.info.epoch == 1 and loader.info.positions[0] == 0
+        with pytest.raises(RuntimeError, match="left"):
+            next(left)
+
+
+def test_iterating_twice_before_the_first_batch_skips_no_epoch(server):
+    with loader_of(server) as loader:
+        iter(loader)
+        next(iter(loader))
+        assert loader.info.epoch == 0
+
+
+def test_an_ended_iterator_stays_ended(server):
+    with loader_of(server) as loader:
+        epoch = iter(loader)
+        assert sum(1 for _ in epoch) == 12
+        assert next(epoch, None) is None and loader.epoch == 1
+
+
+@pytest.mark.parametrize("of", ["loader", "sampler"])
+def test_set_epoch_chooses(server, of):
+    with loader_of(server) as one, loader_of(server) as other:
+        setter = one if of == "loader" else one.sampler
+        setter.set_epoch(5)
+        chosen = ids_of(one)
+        other.set_epoch(4)
+        ids_of(other)
+        assert chosen == ids_of(other) and one.epoch == 6
+        one.set_epoch(5)
+        assert ids_of(one) == chosen
+
+
+def test_len_is_equal_on_all_ranks(server):
+    steps = []
+    for rank in range(3):
+        with loader_of(server, 7, last_batch="partial", rank=rank, world_size=3) as loader:
+            steps += [len(loader), sum(1 for _ in loader)]
+    assert set(steps) == {10}  # ceil(200 / 21)
+
+
+def test_rank_and_world_size_come_from_the_environment(server, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with loader_of(server) as loader:
+        assert (loader.rank, loader.world_size) == (1, 2) and len(loader) == 6
+
+
+def test_dataset_is_described(server):
+    with loader_of(server) as loader:
+        assert len(loader.dataset) == 200 and loader.dataset.name == "photos" and len(loader.dataset.fingerprint) == 64
+        assert loader.batch_size == 16 and "photos" in repr(loader)
+    offered = package.servers_offer(server.address)["datasets"]
+    assert [(one["name"], one["samples"]) for one in offered] == [("photos", 200)]
+
+
+# ---- states ----
+
+_RESUME = """
+    import json, sys, stoker
+    from stoker import transforms
+    address, state, rank, world_size, batch_size = sys.argv[1:]
+    loader = stoker.Loader(
+        address, batch_size=int(batch_size), rank=int(rank), world_size=int(world_size), last_batch="partial",
+        transforms=[transforms.RandomResizedCrop(32), transforms.RandomHorizontalFlip()])
+    loader.load_state_dict(json.loads(state))
+    ids = []
+    for epoch in range(loader.epoch, 3):
+        loader.set_epoch(epoch)
+        ids.append([batch.info().sample_ids for batch in loader.batches()])
+    print(json.dumps(ids))
+"""
+
+
+def test_another_process_of_another_world_size_goes_on_in_the_same_order(server):
+    with loader_of(server, 24, last_batch="partial") as loader:
+        loader.set_epoch(1)
+        whole = [ids_of(loader), ids_of(loader)]
+        loader.set_epoch(1)
+        batches = iter(loader)
+        for _ in range(3):
+            next(batches)
+        state = json.dumps(loader.state_dict())
+        assert len(state) < 1000 and loader.state_dict()["position"] == 72
+    for world_size in (2, 4):
+        ranks = [
+            json.loads(python(_RESUME, server.address, state, rank, world_size, 24 // world_size))
+            for rank in range(world_size)
+        ]
+        for epoch, expected in enumerate([whole[0][72:], whole[1]]):
+            steps = zip(*(rank[epoch] for rank in ranks))
+            assert [index for step in steps for run in step for index in run] == expected
+
+
+def test_a_state_at_an_epochs_last_batch_goes_on_with_the_next_epoch(server):
+    with loader_of(server) as loader, loader_of(server) as resumed:
+        for step, _ in enumerate(loader, 1):
+            if step == len(loader):
+                resumed.load_state_dict(loader.state_dict())
+        assert loader.state_dict()["epoch"] == 1 and resumed.epoch == 1
+        next(iter(resumed))
+        assert resumed.info.epoch == 1 and resumed.info.positions[0] == 0
+
+
+def test_set_epoch_of_the_restored_epoch_keeps_its_place_and_of_another_does_not(server):
+    with loader_of(server) as loader, loader_of(server) as resumed:
+        batches = iter(loader)
+        next(batches), next(batches)
+        state = loader.state_dict()
+        resumed.load_state_dict(state)
+        resumed.set_epoch(0)
+        next(iter(resumed))
+        assert resumed.info.positions[0] == 32
+        resumed.load_state_dict(state)
+        resumed.set_epoch(1)
+        next(iter(resumed))
+        assert (resumed.info.epoch, resumed.info.positions[0]) == (1, 0)
+
+
+def test_a_state_of_another_seed_is_refused(server):
+    with loader_of(server) as loader, loader_of(server, seed=1) as other:
+        with pytest.raises(package.FailedPreconditionError, match="seed"):
+            other.load_state_dict(loader.state_dict())
+
+
+# ---- errors ----
+
+
+def test_an_unknown_dataset_is_named(server):
+    with pytest.raises(package.NotFoundError, match="flowers"):
+        loader_of(server, dataset="flowers")
+
+
+def test_a_wrong_op_is_named(server):
+    with pytest.raises(package.InvalidArgumentError, match=r"RandomResizedCrop\.size"):
+        loader_of(server, transforms=[transforms.RandomResizedCrop(-1)])
+    with pytest.raises(ValueError, match="sizze"):
+        loader_of(server, transforms={"ops": [{"RandomResizedCrop": {"sizze": 3}}]})
+
+
+def test_nobody_at_the_address():
+    with pytest.raises(package.UnavailableError, match="127.0.0.1:1"):
+        Loader("127.0.0.1:1", batch_size=1, connect_timeout=1)
+
+
+def test_a_closed_loader_says_so(server):
+    loader = loader_of(server)
+    batches = iter(loader)
+    next(batches)
+    loader.close()
+    loader.close()
+    with pytest.raises(package.CancelledError, match="closed"):
+        next(batches)
+    with pytest.raises(package.CancelledError, match="closed"):
+        loader.state_dict()
+
+
+def test_outputs_that_cannot_be_are_refused(server):
+    with pytest.raises(package.InvalidArgumentError, match="'tensorflow' is none of auto, torch"):
+        loader_of(server, output="tensorflow")
+    with pytest.raises(package.InvalidArgumentError, match="device='cuda'"):
+        loader_of(server, output="cupy")
+
+
+def test_bad_samples_are_named_or_substituted_with_a_warning(photos, start_server, tmp_path):
+    import shutil
+
+    damaged = tmp_path / "damaged"
+    shutil.copytree(photos, damaged)
+    bad = next(path for path in sorted(damaged.rglob("*")) if path.is_file())
+    bad.write_bytes(b"no image")
+    server = start_server("--data", damaged)
+    with loader_of(server, shuffle=False) as loader:
+        with pytest.raises(package.DataLossError, match=bad.name):
+            list(loader)
+    forgiving = transforms.Pipeline(SMALL, bad_samples="substitute")
+    with loader_of(server, shuffle=False, transforms=forgiving) as loader:
+        with pytest.warns(package.StokerWarning, match=bad.name) as caught:
+            next(iter(loader))
+        assert [one.position for one in loader.info.substituted] == [0] and len(caught) == 1
+        assert loader.info.sample_ids[0] != 0 and loader.stats()["substituted"] == 1
+
+
+def test_stats_count(server):
+    with loader_of(server) as loader:
+        list(loader)
+        stats = loader.stats()
+        assert stats["batches"] == 12 and stats["samples"] == 192 and stats["servers"][0]["connected"]
+
+
+# ---- other threads and processes, signals ----
+
+
+def test_close_ends_a_wait_of_another_thread(server, start_server, photos):
+    slow = start_server("--data", photos)
+    loader = loader_of(slow, progress_timeout=600)
+    slow.pause()
+    raised = []
+
+    def wait():
+        try:
+            for _ in loader:
+                pass
+        except package.CancelledError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    loader.close()
+    thread.join(60)
+    assert not thread.is_alive() and len(raised) == 1
+
+
+_INTERRUPTED = """
+    import sys, stoker
+    loader = stoker.Loader(sys.argv[1], batch_size=16, last_batch="partial", progress_timeout=600, prefetch=1,
+                           output="dlpack")
+    digest, step, interrupts = stoker.Digest(), 0, 0
+    batches = loader.batches()
+    while True:
+        try:
+            if step == 3 and not interrupts:
+                print("stop", flush=True)
+                sys.stdin.readline()
+                print("waiting", flush=True)
+            for batch in batches:
+                assert loader.state_dict()["position"] == batch.info().positions[-1] + 1 or batch.size < 16
+                digest.add(batch)
+                step += 1
+                if step == 3 and not interrupts:
+                    break
+            else:
+                break
+        except KeyboardInterrupt:
+            interrupts += 1
+            assert loader.state_dict()["position"] == 16 * step
+            print("interrupted", flush=True)
+            sys.stdin.readline()
+    print(interrupts, digest.hexdigest())
+"""
+
+
+def test_ctrl_c_interrupts_a_wait_and_the_loader_goes_on(start_server, photos):
+    server = start_server("--data", photos)
+    expected = stoker("digest", "--servers", server.address).strip()
+    command = [sys.executable, "-c", textwrap.dedent(_INTERRUPTED), server.address]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "stop\n"
+        server.pause()
+        child.stdin.write("\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "waiting\n"
+        time.sleep(1)  # For the few batches that were on their way. Nothing ends the wait after them but the signal.
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        server.go_on()
+        child.stdin.write("\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == f"1 {expected}\n"
+        assert child.wait(60) == 0
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_ctrl_c_interrupts_connecting():
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        code = f"import stoker; print('go', flush=True); stoker.Loader({address!r}, batch_size=1, connect_timeout=500)"
+        child = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            assert child.stdout.readline() == "go\n"
+            connection, _ = silent.accept()
+            child.send_signal(signal.SIGINT)
+            assert "KeyboardInterrupt" in child.communicate(timeout=60)[1]
+        finally:
+            child.kill()
+            child.wait()
+            connection.close()
+
+
+def test_use_after_fork_is_explained(server):
+    with loader_of(server) as loader:
+        batches = iter(loader)
+        images, _ = next(batches)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                next(batches)
+            except package.ForkedError as error:
+                os.write(write, str(error).encode())
+            finally:
+                del images
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            said = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0
+        assert "num_workers at 0" in said and str(child) in said
+        assert sum(1 for _ in batches) == 11  # The parent goes on.
+
+
+def test_pickling_is_explained(server):
+    import pickle
+
+    with loader_of(server) as loader, pytest.raises(TypeError, match="num_workers"):
+        pickle.dumps(loader)
