@@ -114,8 +114,8 @@ def _random_rotation(to: Conversion, op: Any, place: str) -> None:
 def _random_affine(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(getattr(op, "center", None) is None, "turns about the image's center only")
     interpolation = _interpolation(op, _TURNS)
-    arguments = (numbers(value) for value in (op.degrees, op.translate, op.scale, op.shear))
-    affine = ops.RandomAffine(*arguments, interpolation=interpolation, fill=levels(op.fill))
+    degrees, translate, scale, shear = (numbers(value) for value in (op.degrees, op.translate, op.scale, op.shear))
+    affine = ops.RandomAffine(degrees, translate, scale, shear, interpolation, levels(op.fill))
     to.image(affine, absolute=colored(op))
 
 

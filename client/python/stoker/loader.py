@@ -132,7 +132,8 @@ class Loader(_library.Owner):
     ) -> None:
         super().__init__()
         self._handle: Optional[int] = None
-        self._lock = threading.RLock()  # The library takes calls for one loader one at a time.
+        self._lock = threading.RLock()  # The library takes most calls for one loader one at a time.
+        self._life = threading.Lock()  # Those that it takes from any thread need its life alone. Taken before _lock.
         self._as_dict = as_dict
         self._names = names
         self._last_batch = last_batch
@@ -368,7 +369,9 @@ class Loader(_library.Owner):
         """What it has done since it was made: counts of batches, samples, spans and bytes, seconds that it waited, and
         each server's part.
         """
-        return json.loads(self._text(self._library.stoker_loader_stats))
+        with self._life:  # Never waits for a batch.
+            self._usable()
+            return json.loads(_library.text_from(self._library.stoker_loader_stats, self._handle))
 
     def digest(self, epoch: Optional[int] = None) -> str:
         """Reads a whole epoch, by default ``epoch``, and gives its SHA-256, the number that ``stoker digest`` prints.
@@ -391,13 +394,14 @@ class Loader(_library.Owner):
 
     def close(self) -> None:
         """Ends its connections and threads; what waits in another thread raises CancelledError. Batches stay valid."""
-        if self._handle is None or self.in_child():
+        if self.in_child():
             return
-        self._library.stoker_loader_cancel(self._handle)
-        with self._lock:
-            handle, self._handle = self._handle, None
-            if handle is not None:
-                self._library.stoker_loader_destroy(handle)
+        with self._life:
+            if self._handle is not None:
+                self._library.stoker_loader_cancel(self._handle)
+                with self._lock:
+                    handle, self._handle = self._handle, None
+                    self._library.stoker_loader_destroy(handle)
 
     def __enter__(self) -> Loader:
         return self
@@ -428,7 +432,7 @@ class Loader(_library.Owner):
             return _library.text_from(function, self._handle)
 
     def _show_warnings(self) -> None:
-        for warning in self.stats().get("warnings", []):
+        for warning in json.loads(self._text(self._library.stoker_loader_stats)).get("warnings", []):
             if warning not in self._warned:
                 self._warned.add(warning)
                 warnings.warn(warning, StokerWarning, stacklevel=4)
