@@ -15,7 +15,8 @@ namespace {
 using FieldProgram = DevicePipeline::FieldProgram;
 
 template <typename T>
-void SetOnes(const HostBatch& batch, int field, const v1::Field& source, int64_t classes, int64_t count, T one, void* out) {
+void SetOnes(const HostBatch& batch, int field, const v1::Field& source, int64_t classes, int64_t count, T one,
+             void* out) {
   auto* const to = static_cast<T*>(out);
   for (int64_t i = 0; i < count; ++i)
     to[i * classes + WholeNumberAt(batch.fields[field].data(), source.dtype(), i)] = one;

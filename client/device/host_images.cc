@@ -48,7 +48,8 @@ class BatchImages {
   void MakeUnmixed(int64_t row, T* out) {
     const SampleDraw draw = pipeline_.Draw(batch_.seed, batch_.epoch, batch_.positions[row]);
     const uint8_t* came = in_ + row * program_.height * program_.width * program_.channels;
-    TransformImage(program_, draw.flips, steps_.Run(program_.steps, draw.steps, program_.channels, came), out, scratch_);
+    TransformImage(program_, draw.flips, steps_.Run(program_.steps, draw.steps, program_.channels, came), out,
+                   scratch_);
     if constexpr (std::is_same_v<T, float>)
       if (program_.erases) EraseFloats(program_, draw.erase, out);
   }

@@ -43,9 +43,8 @@ void EraseFloats(const ImageProgram& program, const Erase& erase, float* image) 
 template <typename T>
 void MixImages(const ImageProgram& program, const BatchDraw& draw, const T* other, T* own) {
   if (draw.kind == BatchDraw::Kind::kCutMix)
-    ForEachRun(program, draw.top, draw.left, draw.size, [&](int64_t first, int64_t count, int64_t) {
-      std::copy_n(other + first, count, own + first);
-    });
+    ForEachRun(program, draw.top, draw.left, draw.size,
+               [&](int64_t first, int64_t count, int64_t) { std::copy_n(other + first, count, own + first); });
   if (draw.kind != BatchDraw::Kind::kMixUp) return;
   STOKER_CHECK((std::is_same_v<T, float>));
   const float of_own = static_cast<float>(draw.lambda), of_other = static_cast<float>(1 - draw.lambda);

@@ -38,7 +38,8 @@ void RunWarp(const Warp& warp, const DeviceStep& step, int64_t channels, const u
         for (int64_t c = 0; c < channels; ++c) out[c] = ChannelOf(warp.fill, c);
         continue;
       }
-      const uint8_t *upper_left = at(tap.down.first, tap.across.first), *upper_right = at(tap.down.first, tap.across.second);
+      const uint8_t *upper_left = at(tap.down.first, tap.across.first),
+                    *upper_right = at(tap.down.first, tap.across.second);
       const uint8_t *lower_left = at(tap.down.second, tap.across.first),
                     *lower_right = at(tap.down.second, tap.across.second);
       for (int64_t c = 0; c < channels; ++c)
@@ -72,8 +73,8 @@ void RunBlur(const Blur& blur, ImageSize size, int64_t channels, const uint8_t* 
     for (int64_t x = 0; x < row; ++x) {
       int32_t sum = 0;
       for (int64_t i = 0; i < std::ssize(blur.down); ++i)
-        sum += blur.down[i] *
-               (in[Reflected(y - i, size.height) * row + x] + in[Reflected(y + i, size.height) * row + x]);
+        sum +=
+            blur.down[i] * (in[Reflected(y - i, size.height) * row + x] + in[Reflected(y + i, size.height) * row + x]);
       sums[y * row + x] = static_cast<int16_t>(BlurredDown(sum));
     }
   for (int64_t y = 0; y < size.height; ++y)
@@ -82,8 +83,8 @@ void RunBlur(const Blur& blur, ImageSize size, int64_t channels, const uint8_t* 
         const int16_t* from = sums.data() + y * row + c;
         int32_t sum = 0;
         for (int64_t i = 0; i < std::ssize(blur.across); ++i)
-          sum += blur.across[i] * (from[Reflected(x - i, size.width) * channels] +
-                                   from[Reflected(x + i, size.width) * channels]);
+          sum += blur.across[i] *
+                 (from[Reflected(x - i, size.width) * channels] + from[Reflected(x + i, size.width) * channels]);
         out[y * row + x * channels + c] = BlurredAcross(sum);
       }
 }
@@ -107,8 +108,7 @@ void RunMask(const Mask& mask, ImageSize size, int64_t channels, std::vector<uin
 void RunErase(const Erase& erase, ImageSize size, int64_t channels, uint8_t* image) {
   for (int64_t y = erase.top; y < erase.top + erase.size.height; ++y)
     for (int64_t x = erase.left; x < erase.left + erase.size.width; ++x)
-      for (int64_t c = 0; c < channels; ++c)
-        image[(y * size.width + x) * channels + c] = ChannelOf(erase.value, c);
+      for (int64_t c = 0; c < channels; ++c) image[(y * size.width + x) * channels + c] = ChannelOf(erase.value, c);
 }
 
 }  // namespace

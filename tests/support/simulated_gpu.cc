@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "client/device/cuda/step_kernels.h"
 #include "client/device/cuda/transform_kernel.h"
+#include "common/pipeline/half_precision.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -14,47 +16,36 @@ namespace {
 constexpr uint8_t kUnused = 0xCD, kFreed = 0xDD;
 constexpr Stream kLegacy = 0, kPerThread = 2;
 
-// Rounds a float to `mantissa` bits (to nearest even) with exponents of at least `least`, gives sign, exponent and bits
-// as the format has them, whose exponent is biased by 1 − least.
-uint16_t Narrow(float value, int mantissa, int least) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  const uint32_t sign = bits >> 31 << 15;
-  const int exponent = static_cast<int>(bits >> 23 & 255) - 127;
-  if (exponent == -127) return static_cast<uint16_t>(sign);  // Zero; float's own subnormals are far below.
-  uint64_t fraction = (bits & 0x7FFFFF) | 0x800000;
-  int drop = 23 - mantissa;
-  if (exponent < least) drop += least - exponent;
-  if (drop > 40) return static_cast<uint16_t>(sign);
-  const uint64_t half = uint64_t{1} << (drop - 1), odd = fraction >> drop & 1;
-  fraction = (fraction + half - 1 + odd) >> drop;
-  const int top = std::max(exponent, least) - least;  // The hidden bit adds one to the exponent if it is there.
-  return static_cast<uint16_t>(sign | ((static_cast<uint64_t>(top) << mantissa) + fraction));
-}
-
 struct CpuArithmetic {
-  static float Affine(uint32_t x, float scale, float bias) {
-    const float product = static_cast<float>(x) * scale;
-    return product + bias;
-  }
+  static float Affine(uint32_t x, float scale, float bias) { return static_cast<float>(x) * scale + bias; }
+  static float Mix(float a, float share, float b, float other_share) { return a * share + b * other_share; }
   template <typename Out>
-  static Out Map(uint32_t x, float scale, float bias);
+  static Out Round(float x);
+  template <typename Out>
+  static Out Map(uint32_t x, float scale, float bias) {
+    return Round<Out>(Affine(x, scale, bias));
+  }
+  static void Add(uint64_t* sum, uint64_t more) { *sum += more; }
 };
 template <>
-uint8_t CpuArithmetic::Map(uint32_t x, float, float) {
+uint8_t CpuArithmetic::Round(float x) {
   return static_cast<uint8_t>(x);
 }
 template <>
-float CpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return Affine(x, scale, bias);
+float CpuArithmetic::Round(float x) {
+  return x;
 }
 template <>
-Half CpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return {Narrow(Affine(x, scale, bias), 10, -14)};
+Half CpuArithmetic::Round(float x) {
+  return {ToFloat16(x)};
 }
 template <>
-Bfloat16 CpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return {Narrow(Affine(x, scale, bias), 7, -126)};
+Bfloat16 CpuArithmetic::Round(float x) {
+  return {ToBfloat16(x)};
+}
+template <>
+uint8_t CpuArithmetic::Map(uint32_t x, float, float) {
+  return static_cast<uint8_t>(x);
 }
 
 struct CpuLaunch {
@@ -77,12 +68,10 @@ struct CpuLaunch {
   }
 };
 
-void RunOn(const TransformArguments& arguments, uint64_t seed) { Dispatch<CpuArithmetic>(arguments, CpuLaunch{seed}); }
-
 }  // namespace
 
 void RunOnCpu(const KernelCall& call, uint64_t seed) {
-  std::visit([&](const auto& arguments) { RunOn(arguments, seed); }, call);
+  std::visit([&](const auto& arguments) { Dispatch<CpuArithmetic>(arguments, CpuLaunch{seed}); }, call);
 }
 
 SimulatedGpu::SimulatedGpu(uint64_t seed) : random_(seed), worker_([this] { Run(); }) {}
@@ -147,8 +136,7 @@ bool SimulatedGpu::Step() {
 void SimulatedGpu::Check(const Range& range) {
   const auto [from, bytes] = range;
   auto next = device_.upper_bound(from);
-  const bool inside = next != device_.begin() &&
-                      (--next, from + bytes <= next->second.aligned + next->second.bytes);
+  const bool inside = next != device_.begin() && (--next, from + bytes <= next->second.aligned + next->second.bytes);
   if (!inside) violations_.push_back(absl::StrCat("work on ", bytes, " bytes of device memory that nobody has"));
 }
 

@@ -22,10 +22,10 @@ namespace stoker {
 // Runs a kernel's threads on the CPU, one after the other in random order, phase by phase.
 void RunOnCpu(const KernelCall& call, uint64_t seed);
 
-// A GPU that is none: streams whose work a thread does later, some of it much later, in any order that streams and events
-// allow; copies read and write when their turn comes. Memory is poisoned before its first use and when it is freed, and
-// work that touches memory which nobody has is remembered in violations(). Streams 0, 1 and 2 are CUDA's default streams.
-// Thread-safe.
+// A GPU that is none: streams whose work a thread does later, some of it much later, in any order that streams and
+// events allow; copies read and write when their turn comes. Memory is poisoned before its first use and when it is
+// freed, and work that touches memory which nobody has is remembered in violations(). Streams 0, 1 and 2 are CUDA's
+// default streams. Thread-safe.
 class SimulatedGpu : public CudaRuntime {
  public:
   explicit SimulatedGpu(uint64_t seed);
@@ -45,8 +45,8 @@ class SimulatedGpu : public CudaRuntime {
   void LimitDevice(uint64_t bytes);
   void LimitPinned(uint64_t bytes);
 
-  // Makes the call number `call` of this interface, from now on counted from 0, fail with cudaErrorUnknown; or it and all
-  // that follow, as when a kernel wrote where it must not: then queued work is lost.
+  // Makes the call number `call` of this interface, from now on counted from 0, fail with cudaErrorUnknown; or it and
+  // all that follow, as when a kernel wrote where it must not: then queued work is lost.
   void FailCall(int64_t call);
   void FailFrom(int64_t call);
   void FailNone();
@@ -82,9 +82,9 @@ class SimulatedGpu : public CudaRuntime {
   absl::Status Launch(const KernelCall& call, Stream stream) override;
 
  private:
-  using Fence = std::shared_ptr<bool>;                       // Whether it is passed.
-  using StreamKey = std::pair<Stream, std::thread::id>;      // Of a thread's default stream, the thread too.
-  using Range = std::pair<const uint8_t*, uint64_t>;         // Device memory.
+  using Fence = std::shared_ptr<bool>;                   // Whether it is passed.
+  using StreamKey = std::pair<Stream, std::thread::id>;  // Of a thread's default stream, the thread too.
+  using Range = std::pair<const uint8_t*, uint64_t>;     // Device memory.
 
   struct Work {
     std::vector<Fence> after;
@@ -122,9 +122,9 @@ class SimulatedGpu : public CudaRuntime {
   int paused_ ABSL_GUARDED_BY(mutex_) = 0;
   bool running_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0, fail_call_ ABSL_GUARDED_BY(mutex_) = -1,
-          fail_from_ ABSL_GUARDED_BY(mutex_) = -1, device_allocations_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t device_limit_ ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 30,
-           pinned_limit_ ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 30;
+                 fail_from_ ABSL_GUARDED_BY(mutex_) = -1, device_allocations_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t device_limit_ ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 30, pinned_limit_
+                                                                      ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 30;
   uintptr_t next_handle_ ABSL_GUARDED_BY(mutex_) = 100;
   std::map<StreamKey, Queue> queues_ ABSL_GUARDED_BY(mutex_);
   std::set<Stream> streams_ ABSL_GUARDED_BY(mutex_);

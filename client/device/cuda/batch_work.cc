@@ -1,10 +1,15 @@
 #include "client/device/cuda/batch_work.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/pipeline/half_precision.h"
 #include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
@@ -12,70 +17,103 @@ namespace stoker {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
+constexpr int64_t kMostValues = std::numeric_limits<int32_t>::max();  // Of a sample.
+
+uint64_t Aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Room for `bytes` at the end of `all`; gives where.
-uint64_t Reserve(uint64_t bytes, uint64_t& all) {
-  const uint64_t at = all;
-  all += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return at;
-}
+uint64_t Reserve(uint64_t bytes, uint64_t& all) { return std::exchange(all, all + Aligned(bytes)); }
 
 absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   switch (dtype) {
-    case v1::DTYPE_UINT8:
-      return Element::kUint8;
-    case v1::DTYPE_FLOAT16:
-      return Element::kFloat16;
-    case v1::DTYPE_BFLOAT16:
-      return Element::kBfloat16;
-    case v1::DTYPE_FLOAT32:
-      return Element::kFloat32;
-    default:
-      return absl::UnimplementedError(absl::StrCat("ToDtype: no GPU kernel makes images of ", DtypeName(dtype)));
+    case v1::DTYPE_UINT8: return Element::kUint8;
+    case v1::DTYPE_FLOAT16: return Element::kFloat16;
+    case v1::DTYPE_BFLOAT16: return Element::kBfloat16;
+    case v1::DTYPE_FLOAT32: return Element::kFloat32;
+    default: return absl::UnimplementedError(absl::StrCat("ToDtype: no GPU kernel makes images of ", DtypeName(dtype)));
   }
 }
 
-absl::Status CheckRuns(const DevicePipeline& pipeline) {
-  const DevicePipeline::ImageProgram& image = pipeline.image();
-  bool runs = image.only_flips() && !image.erases && image.channels <= kMostChannels;
-  for (const DevicePipeline::FieldProgram& program : pipeline.programs())
-    runs = runs && (program.kind == DevicePipeline::FieldProgram::Kind::kAsItCame ||
-                    program.kind == DevicePipeline::FieldProgram::Kind::kImage);
-  if (runs) return absl::OkStatus();
-  return absl::UnimplementedError("the GPU runs flips, ToDtype, Normalize and ToMemoryFormat only so far");
+// The bits of 1 in `dtype`.
+uint64_t OneIn(v1::Dtype dtype) {
+  switch (dtype) {
+    case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(1.0f);
+    case v1::DTYPE_FLOAT16: return ToFloat16(1);
+    case v1::DTYPE_BFLOAT16: return ToBfloat16(1);
+    default: return 1;
+  }
+}
+
+// What every sample drew for a step; of nothing, what leaves it as it is.
+template <typename Draw>
+std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step) {
+  static_assert(std::is_trivially_copyable_v<Draw>);
+  std::vector<Draw> all(draws.size());
+  for (size_t row = 0; row < draws.size(); ++row)
+    if (const auto* drawn = std::get_if<Draw>(&draws[row].steps[step])) all[row] = *drawn;
+  return all;
+}
+
+int64_t Elements(const v1::Field& field) {
+  int64_t elements = 1;
+  for (int64_t extent : field.shape()) elements *= extent;
+  return elements;
 }
 
 }  // namespace
 
+// ---- what there is ----
+
 absl::StatusOr<BatchWork> BatchWork::Create(const DevicePipeline& pipeline, const HostBatch& batch) {
-  STOKER_CHECK(batch.fields.size() == pipeline.fields().size());
-  BatchWork work;
-  work.schema_ = pipeline.fields();
-  work.rows_ = batch.rows();
-  work.fields_.resize(batch.fields.size());
-  for (size_t i = 0; i < batch.fields.size(); ++i) {
-    Field& field = work.fields_[i];
-    field.bytes = batch.fields[i].size();
-    field.staged_at = Reserve(field.bytes, work.staging_bytes_);
-    work.Upload(batch.fields[i], field.staged_at);
-  }
-  STOKER_RETURN_IF_ERROR(CheckRuns(pipeline));
+  BatchWork work(pipeline, batch);
+  STOKER_RETURN_IF_ERROR(work.CheckBounds());
+  STOKER_RETURN_IF_ERROR(work.AddFields());
   if (pipeline.image().field >= 0) {
-    STOKER_ASSIGN_OR_RETURN(work.transform_.element, ElementOf(pipeline.image().dtype));
-    work.AddImage(pipeline, batch);
-  }
-  for (size_t i = 0; i < work.fields_.size(); ++i) {
-    Field& field = work.fields_[i];
-    if (field.as_it_came) {
-      field.made_bytes = field.bytes;
-    } else {
-      STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(work.schema_[i]));
-      field.made_bytes = bytes * work.rows_;
-    }
-    field.made_at = Reserve(field.made_bytes, work.slot_bytes_);
+    STOKER_ASSIGN_OR_RETURN(work.element_, ElementOf(pipeline.image().dtype));
+    work.AddImage();
   }
   work.parameters_at_ = Reserve(work.parameters_.size(), work.staging_bytes_);
   return work;
+}
+
+absl::Status BatchWork::CheckBounds() const {
+  if (pipeline_->identity()) return absl::OkStatus();
+  const DevicePipeline::ImageProgram& image = pipeline_->image();
+  if (batch_->rows() > kMostSamples)
+    return absl::InvalidArgumentError(
+        absl::StrCat("batch_size: a GPU's ops take at most ", kMostSamples, " samples, not ", batch_->rows()));
+  if (image.field >= 0 && image.channels > kMostChannels)
+    return absl::InvalidArgumentError(
+        absl::StrCat("a GPU's ops take images of at most ", kMostChannels, " channels, not ", image.channels));
+  for (const v1::Field& field : pipeline_->fields())
+    if (Elements(field) > kMostValues)
+      return absl::InvalidArgumentError(
+          absl::StrCat("a GPU's ops take fields of less than 2^31 values, unlike '", field.name(), "'"));
+  return absl::OkStatus();
+}
+
+absl::Status BatchWork::AddFields() {
+  STOKER_CHECK(batch_->fields.size() == pipeline_->fields().size());
+  fields_.resize(batch_->fields.size());
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    Field& field = fields_[i];
+    const std::span<const uint8_t> bytes = batch_->fields[i];
+    field.kind = pipeline_->identity() ? FieldKind::kAsItCame : pipeline_->programs()[i].kind;
+    field.bytes = bytes.size();
+    field.staged_at = Reserve(field.bytes, staging_bytes_);
+    Upload(bytes, field.staged_at);
+    field.made_bytes = field.bytes;
+    if (field.kind != FieldKind::kAsItCame) {
+      STOKER_ASSIGN_OR_RETURN(const uint64_t sample_bytes, ByteSize(pipeline_->fields()[i]));
+      field.made_bytes = sample_bytes * batch_->rows();
+      const int64_t numbers = Elements(pipeline_->source_fields()[i]) * batch_->rows();
+      STOKER_RETURN_IF_ERROR(pipeline_->CheckClasses(static_cast<int>(i), bytes.data(), numbers));
+    }
+    field.made_at = Reserve(field.made_bytes, slot_bytes_);
+  }
+  if (!pipeline_->identity() && batch_->rows() > 0)
+    mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->positions[0]);
+  return absl::OkStatus();
 }
 
 // Goes with the copy before it where both sides go on from there.
@@ -91,56 +129,225 @@ void BatchWork::Upload(std::span<const uint8_t> bytes, uint64_t to) {
   uploads_.push_back({bytes.data(), to, bytes.size()});
 }
 
-void BatchWork::AddImage(const DevicePipeline& pipeline, const HostBatch& batch) {
-  const DevicePipeline::ImageProgram& program = pipeline.image();
-  image_ = program.field;
-  fields_[image_].as_it_came = false;
-  transform_.samples = rows_;
-  transform_.height = static_cast<int32_t>(program.height);
-  transform_.width = static_cast<int32_t>(program.width);
-  transform_.channels = static_cast<int32_t>(program.channels);
-  transform_.channels_first = program.channels_first;
-  std::copy(program.scale.begin(), program.scale.end(), transform_.scale);
-  std::copy(program.bias.begin(), program.bias.end(), transform_.bias);
-  parameters_.resize(rows_);
-  for (int64_t row = 0; row < rows_; ++row) {
-    const auto flips = pipeline.Draw(batch.seed, batch.epoch, batch.positions[row]).flips;
-    parameters_[row] = (flips.horizontal ? kFlipHorizontal : 0) | (flips.vertical ? kFlipVertical : 0);
-    flips_ = flips_ || parameters_[row] != 0;
-  }
-  if (!flips_) parameters_.clear();
+template <typename T>
+uint64_t BatchWork::AddParameters(const std::vector<T>& values) {
+  const uint64_t at = parameters_.size();
+  parameters_.resize(at + Aligned(values.size() * sizeof(T)));
+  if (!values.empty()) std::memcpy(parameters_.data() + at, values.data(), values.size() * sizeof(T));
+  return at;
 }
+
+void BatchWork::AddImage() {
+  const DevicePipeline::ImageProgram& program = pipeline_->image();
+  std::vector<SampleDraw> draws;
+  std::vector<uint8_t> flips;
+  std::vector<Erase> erases;
+  for (uint64_t position : batch_->positions) {
+    draws.push_back(pipeline_->Draw(batch_->seed, batch_->epoch, position));
+    const SampleDraw& draw = draws.back();
+    flips.push_back((draw.flips.horizontal ? kFlipHorizontal : 0) | (draw.flips.vertical ? kFlipVertical : 0));
+    erases.push_back(draw.erase);
+  }
+  for (size_t i = 0; i < program.steps.size(); ++i) AddStep(program.steps[i], draws, i);
+  if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; })) flips_at_ = AddParameters(flips);
+  const auto erases_something = [](const Erase& each) { return each.size.height > 0 && each.size.width > 0; };
+  if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) erases_at_ = AddParameters(erases);
+
+  uint64_t most = 0;
+  bool blurs = false;
+  for (const Step& step : steps_) {
+    most = std::max<uint64_t>(most, step.out.height * step.out.width * program.channels * batch_->rows());
+    blurs = blurs || step.kind == DeviceStep::Kind::kBlur;
+  }
+  for (uint64_t& scratch_at : scratch_at_) scratch_at = Reserve(most, staging_bytes_);
+  blurred_at_ = Reserve(blurs ? most * sizeof(uint16_t) : 0, staging_bytes_);
+}
+
+// Nothing where nobody drew anything.
+void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index) {
+  const auto draws_nothing = [index](const SampleDraw& draw) {
+    return std::holds_alternative<std::monostate>(draw.steps[index]);
+  };
+  if (std::all_of(draws.begin(), draws.end(), draws_nothing)) return;
+  Step added{.kind = step.kind, .in = step.in, .out = step.out};
+  switch (step.kind) {
+    case DeviceStep::Kind::kWarp: added.draws_at = AddParameters(DrawsOf<Warp>(draws, index)); break;
+    case DeviceStep::Kind::kColors:
+      added.draws_at = AddParameters(DrawsOf<Colors>(draws, index));
+      if (step.contrast) added.gray_sums_at = AddParameters(std::vector<uint64_t>(draws.size()));
+      break;
+    case DeviceStep::Kind::kBlur: AddBlur(draws, index, added); break;
+    case DeviceStep::Kind::kMask: added.draws_at = AddParameters(DrawsOf<Mask>(draws, index)); break;
+    case DeviceStep::Kind::kErase: added.draws_at = AddParameters(DrawsOf<Erase>(draws, index)); break;
+  }
+  steps_.push_back(added);
+}
+
+// Weights with as many taps for each sample; of nothing, all is the middle's.
+void BatchWork::AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step) {
+  const Blur nothing = {.across = {Blur::kHalfKernelSum}, .down = {Blur::kHalfKernelSum}};
+  std::vector<const Blur*> blurs;
+  size_t across = 1, down = 1;
+  for (const SampleDraw& draw : draws) {
+    const auto* blur = std::get_if<Blur>(&draw.steps[index]);
+    blurs.push_back(blur == nullptr ? &nothing : blur);
+    across = std::max(across, blurs.back()->across.size());
+    down = std::max(down, blurs.back()->down.size());
+  }
+  std::vector<int32_t> weights_across(draws.size() * across), weights_down(draws.size() * down);
+  for (size_t row = 0; row < draws.size(); ++row) {
+    std::copy(blurs[row]->across.begin(), blurs[row]->across.end(), weights_across.begin() + row * across);
+    std::copy(blurs[row]->down.begin(), blurs[row]->down.end(), weights_down.begin() + row * down);
+  }
+  step.draws_at = AddParameters(weights_across);
+  step.down_at = AddParameters(weights_down);
+  step.taps_across = static_cast<int32_t>(across);
+  step.taps_down = static_cast<int32_t>(down);
+}
+
+// ---- what is done with it ----
 
 std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) const {
   std::vector<KernelCall> calls;
-  if (image_ < 0) return calls;
-  const Field& field = fields_[image_];
-  for (int64_t first = 0; first < rows_; first += kMostSamples) {
-    TransformArguments arguments = transform_;
-    arguments.samples = std::min(rows_ - first, kMostSamples);
-    arguments.in = staging + field.staged_at + field.bytes / rows_ * first;
-    arguments.out = slot + field.made_at + field.made_bytes / rows_ * first;
-    arguments.flips = flips_ ? staging + parameters_at_ + first : nullptr;
-    calls.emplace_back(arguments);
+  if (batch_->rows() == 0) return calls;
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    switch (fields_[i].kind) {
+      case FieldKind::kAsItCame: break;
+      case FieldKind::kImage:
+        AppendSteps(staging, calls);
+        AppendImage(staging, slot, calls);
+        break;
+      case FieldKind::kOneHot:
+      case FieldKind::kMixedLabel: calls.push_back(OneHot(i, staging, slot)); break;
+      case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
+    }
   }
   return calls;
+}
+
+uint64_t BatchWork::ImageAt(size_t count) const {
+  return count == 0 ? fields_[pipeline_->image().field].staged_at : scratch_at_[(count - 1) % 2];
+}
+
+void BatchWork::AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) const {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    const ImagesArguments images = {.in = staging + ImageAt(i),
+                                    .out = staging + ImageAt(i + 1),
+                                    .samples = batch_->rows(),
+                                    .in_height = static_cast<int32_t>(step.in.height),
+                                    .in_width = static_cast<int32_t>(step.in.width),
+                                    .height = static_cast<int32_t>(step.out.height),
+                                    .width = static_cast<int32_t>(step.out.width),
+                                    .channels = static_cast<int32_t>(pipeline_->image().channels)};
+    AppendStep(step, images, staging, calls);
+  }
+}
+
+void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint8_t* staging,
+                           std::vector<KernelCall>& calls) const {
+  switch (step.kind) {
+    case DeviceStep::Kind::kWarp:
+      calls.push_back(WarpArguments{images, Parameters<Warp>(staging, step.draws_at)});
+      break;
+    case DeviceStep::Kind::kColors: {
+      const auto* draws = Parameters<Colors>(staging, step.draws_at);
+      uint64_t* sums = step.gray_sums_at.has_value() ? Parameters<uint64_t>(staging, *step.gray_sums_at) : nullptr;
+      if (sums != nullptr) calls.push_back(GraySumArguments{images, draws, sums});
+      calls.push_back(ColorArguments{images, draws, sums});
+      break;
+    }
+    case DeviceStep::Kind::kBlur: {
+      auto* blurred = reinterpret_cast<uint16_t*>(staging + blurred_at_);
+      calls.push_back(BlurDownArguments{images, blurred, Parameters<int32_t>(staging, step.down_at), step.taps_down});
+      calls.push_back(
+          BlurAcrossArguments{images, blurred, Parameters<int32_t>(staging, step.draws_at), step.taps_across});
+      break;
+    }
+    case DeviceStep::Kind::kMask:
+      calls.push_back(MaskArguments{images, Parameters<Mask>(staging, step.draws_at)});
+      break;
+    case DeviceStep::Kind::kErase:
+      calls.push_back(EraseArguments{images, Parameters<Erase>(staging, step.draws_at)});
+      break;
+  }
+}
+
+void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const {
+  const DevicePipeline::ImageProgram& program = pipeline_->image();
+  TransformArguments transform = {.in = staging + ImageAt(steps_.size()),
+                                  .out = slot + fields_[program.field].made_at,
+                                  .flips = flips_at_.has_value() ? Parameters<uint8_t>(staging, *flips_at_) : nullptr,
+                                  .samples = batch_->rows(),
+                                  .height = static_cast<int32_t>(program.out.height),
+                                  .width = static_cast<int32_t>(program.out.width),
+                                  .channels = static_cast<int32_t>(program.channels),
+                                  .element = element_,
+                                  .channels_first = program.channels_first};
+  std::copy(program.scale.begin(), program.scale.end(), transform.scale);
+  std::copy(program.bias.begin(), program.bias.end(), transform.bias);
+  if (!erases_at_.has_value() && mix_.kind == BatchDraw::Kind::kNone) {
+    calls.push_back(transform);
+    return;
+  }
+  MixArguments mix = {.transform = transform,
+                      .erases = erases_at_.has_value() ? Parameters<Erase>(staging, *erases_at_) : nullptr,
+                      .mix = mix_.kind,
+                      .own_share = static_cast<float>(mix_.lambda),
+                      .other_share = static_cast<float>(1 - mix_.lambda),
+                      .top = static_cast<int32_t>(mix_.top),
+                      .left = static_cast<int32_t>(mix_.left),
+                      .mixed_height = static_cast<int32_t>(mix_.size.height),
+                      .mixed_width = static_cast<int32_t>(mix_.size.width)};
+  std::copy(program.erase_value.begin(), program.erase_value.end(), mix.erase_value);
+  calls.push_back(mix);
+}
+
+KernelCall BatchWork::OneHot(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const v1::Field &source = pipeline_->source_fields()[i], &made = pipeline_->fields()[i];
+  OneHotArguments arguments = {.in = staging + fields_[i].staged_at,
+                               .out = slot + fields_[i].made_at,
+                               .samples = batch_->rows(),
+                               .numbers = static_cast<int32_t>(Elements(source)),
+                               .classes = static_cast<int32_t>(pipeline_->programs()[i].classes),
+                               .in_bytes = static_cast<int32_t>(ByteSize(source.dtype())),
+                               .out_bytes = static_cast<int32_t>(ByteSize(made.dtype())),
+                               .mixed = fields_[i].kind == FieldKind::kMixedLabel};
+  if (arguments.mixed) {
+    const float own = static_cast<float>(mix_.lambda), other = static_cast<float>(1 - mix_.lambda);
+    const float values[] = {0, own, other, other + own};
+    for (int kind = 0; kind < 4; ++kind) arguments.elements[kind] = std::bit_cast<uint32_t>(values[kind]);
+  } else {
+    arguments.elements[1] = OneIn(made.dtype());
+  }
+  return arguments;
+}
+
+KernelCall BatchWork::Unpack(size_t i, uint8_t* staging, uint8_t* slot) const {
+  return UnpackArguments{.in = staging + fields_[i].staged_at,
+                         .out = slot + fields_[i].made_at,
+                         .samples = batch_->rows(),
+                         .bits = static_cast<int32_t>(Elements(pipeline_->fields()[i])),
+                         .least_significant_first = pipeline_->programs()[i].least_significant_first};
 }
 
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {
   std::vector<Part> copies;
   for (const Field& field : fields_)
-    if (field.as_it_came && field.bytes > 0) copies.push_back({staging + field.staged_at, field.made_at, field.bytes});
+    if (field.kind == FieldKind::kAsItCame && field.bytes > 0)
+      copies.push_back({staging + field.staged_at, field.made_at, field.bytes});
   return copies;
 }
 
 std::vector<Tensor> BatchWork::Tensors(const uint8_t* slot, DeviceId device) const {
   std::vector<Tensor> tensors(fields_.size());
   for (size_t i = 0; i < fields_.size(); ++i) {
+    const v1::Field& made = pipeline_->fields()[i];
     Tensor& tensor = tensors[i];
-    tensor.name = schema_[i].name();
-    tensor.dtype = schema_[i].dtype();
-    tensor.shape = {rows_};
-    tensor.shape.insert(tensor.shape.end(), schema_[i].shape().begin(), schema_[i].shape().end());
+    tensor.name = made.name();
+    tensor.dtype = made.dtype();
+    tensor.shape = {batch_->rows()};
+    tensor.shape.insert(tensor.shape.end(), made.shape().begin(), made.shape().end());
     tensor.data = slot + fields_[i].made_at;
     tensor.bytes = fields_[i].made_bytes;
     tensor.device = device;

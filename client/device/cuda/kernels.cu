@@ -2,6 +2,7 @@
 #include <cuda_fp16.h>
 
 #include "client/device/cuda/kernels.h"
+#include "client/device/cuda/step_kernels.h"
 #include "client/device/cuda/transform_kernel.h"
 
 namespace stoker {
@@ -12,24 +13,38 @@ struct GpuArithmetic {
   static __device__ __forceinline__ float Affine(uint32_t x, float scale, float bias) {
     return __fadd_rn(__fmul_rn(static_cast<float>(x), scale), bias);
   }
+  static __device__ __forceinline__ float Mix(float a, float share, float b, float other_share) {
+    return __fadd_rn(__fmul_rn(a, share), __fmul_rn(b, other_share));
+  }
   template <typename Out>
-  static __device__ __forceinline__ Out Map(uint32_t x, float scale, float bias);
+  static __device__ __forceinline__ Out Round(float x);
+  template <typename Out>
+  static __device__ __forceinline__ Out Map(uint32_t x, float scale, float bias) {
+    return Round<Out>(Affine(x, scale, bias));
+  }
+  static __device__ __forceinline__ void Add(uint64_t* sum, uint64_t more) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(more));
+  }
 };
 template <>
-__device__ __forceinline__ uint8_t GpuArithmetic::Map(uint32_t x, float, float) {
+__device__ __forceinline__ uint8_t GpuArithmetic::Round(float x) {
   return static_cast<uint8_t>(x);
 }
 template <>
-__device__ __forceinline__ float GpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return Affine(x, scale, bias);
+__device__ __forceinline__ float GpuArithmetic::Round(float x) {
+  return x;
 }
 template <>
-__device__ __forceinline__ Half GpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return {__half_as_ushort(__float2half_rn(Affine(x, scale, bias)))};
+__device__ __forceinline__ Half GpuArithmetic::Round(float x) {
+  return {__half_as_ushort(__float2half_rn(x))};
 }
 template <>
-__device__ __forceinline__ Bfloat16 GpuArithmetic::Map(uint32_t x, float scale, float bias) {
-  return {__bfloat16_as_ushort(__float2bfloat16_rn(Affine(x, scale, bias)))};
+__device__ __forceinline__ Bfloat16 GpuArithmetic::Round(float x) {
+  return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+}
+template <>
+__device__ __forceinline__ uint8_t GpuArithmetic::Map(uint32_t x, float, float) {
+  return static_cast<uint8_t>(x);
 }
 
 template <typename Kernel, typename Arguments>
@@ -56,8 +71,8 @@ struct Launch {
 
 }  // namespace
 
-cudaError_t LaunchKernel(const TransformArguments& arguments, cudaStream_t stream) {
-  return Dispatch<GpuArithmetic>(arguments, Launch{stream});
+cudaError_t LaunchKernel(const KernelCall& call, cudaStream_t stream) {
+  return std::visit([&](const auto& arguments) { return Dispatch<GpuArithmetic>(arguments, Launch{stream}); }, call);
 }
 
 }  // namespace stoker

@@ -8,7 +8,7 @@
 namespace stoker {
 
 // Queues a kernel.
-cudaError_t LaunchKernel(const TransformArguments& arguments, cudaStream_t stream);
+cudaError_t LaunchKernel(const KernelCall& call, cudaStream_t stream);
 
 }  // namespace stoker
 

@@ -128,9 +128,7 @@ class Cudart : public CudaRuntime {
     return Call([&] { return cudaMemsetAsync(memory, value, bytes, Native(stream)); });
   }
   absl::Status Launch(const KernelCall& call, Stream stream) override {
-    return Call([&] {
-      return std::visit([&](const auto& arguments) { return LaunchKernel(arguments, Native(stream)); }, call);
-    });
+    return Call([&] { return LaunchKernel(call, Native(stream)); });
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,9 +11,6 @@
 #include "client/device/device.h"
 
 namespace stoker {
-
-// A kernel to queue.
-using KernelCall = std::variant<TransformArguments>;
 
 // The calls to one GPU that the stage makes, each as the CUDA runtime documents it. Thread-safe; leaves every thread's
 // current device as it was. Errors carry CUDA's name for them: "cudaErrorMemoryAllocation: out of memory".
@@ -29,8 +25,8 @@ class CudaRuntime {
 
   // ResourceExhausted if there is no memory. Aligned to 256 bytes.
   virtual absl::StatusOr<uint8_t*> AllocateDevice(uint64_t bytes) = 0;
-  virtual absl::Status FreeDevice(uint8_t* memory) = 0;      // Waits for all queued work.
-  virtual absl::StatusOr<uint64_t> FreeDeviceBytes() = 0;    // That nobody has.
+  virtual absl::Status FreeDevice(uint8_t* memory) = 0;    // Waits for all queued work.
+  virtual absl::StatusOr<uint64_t> FreeDeviceBytes() = 0;  // That nobody has.
   virtual absl::StatusOr<uint8_t*> AllocatePinned(uint64_t bytes) = 0;
   virtual absl::Status FreePinned(uint8_t* memory) = 0;
 

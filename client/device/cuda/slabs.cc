@@ -49,8 +49,8 @@ absl::StatusOr<std::unique_ptr<HostSlab>> Slabs::AllocatePinned(uint64_t bytes) 
   {
     absl::MutexLock lock(&mutex_);
     if (options_.pinned_bytes > 0 && pinned_bytes_ + bytes > options_.pinned_bytes)
-      return absl::ResourceExhaustedError(absl::StrCat("pinned_bytes: ", pinned_bytes_, " + ", bytes, " exceed ",
-                                                       options_.pinned_bytes));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("pinned_bytes: ", pinned_bytes_, " + ", bytes, " exceed ", options_.pinned_bytes));
     pinned_bytes_ += bytes;
     ++pinned_;
   }

@@ -14,9 +14,9 @@
 
 namespace stoker {
 
-// Allocates the host memory that a GPU copies from: page-locked, near the GPU where the machine tells where that is, and
-// within bounds. Where memory cannot be locked, the first slabs are pageable instead, if that is allowed; but who has
-// two locked ones is refused more, and goes on with these. Thread-safe. Slabs may outlive it.
+// Allocates the host memory that a GPU copies from: page-locked, near the GPU where the machine tells where that is,
+// and within bounds. Where memory cannot be locked, the first slabs are pageable instead, if that is allowed; but who
+// has two locked ones is refused more, and goes on with these. Thread-safe. Slabs may outlive it.
 class Slabs : public std::enable_shared_from_this<Slabs> {
  public:
   Slabs(std::shared_ptr<CudaRuntime> runtime, const DeviceOptions& options);

@@ -17,11 +17,12 @@ namespace stoker {
 struct Slot {
   uint8_t* memory = nullptr;
   uint64_t bytes = 0;
-  CudaRuntime::Event ready = nullptr;           // Recorded when its tensors are made.
-  std::vector<CudaRuntime::Event> used_until;   // Work that must be done before it is written to again.
+  CudaRuntime::Event ready = nullptr;          // Recorded when its tensors are made.
+  std::vector<CudaRuntime::Event> used_until;  // Work that must be done before it is written to again.
 };
 
-// The slots of a device, made once and reused; more of them only when all are in use. Thread-safe. Outlives what it lends.
+// The slots of a device, made once and reused; more of them only when all are in use. Thread-safe. Outlives what it
+// lends.
 class Slots {
  public:
   Slots(std::shared_ptr<CudaRuntime> runtime, Events* events) : runtime_(std::move(runtime)), events_(events) {}

@@ -8,9 +8,10 @@
 
 namespace stoker {
 
-// The two kernels of TransformArguments, a block of threads to a part of one sample; threads of a block wait for each
-// other between phases. `Out` is uint8_t, Half, Bfloat16 or float; `Arithmetic` has
-// `template <typename Out> static Out Map(uint32_t x, float scale, float bias)`.
+// The kernels of TransformArguments and MixArguments, a block of threads to a part of one sample; threads of a block
+// wait for each other between phases. `Out` is uint8_t, Half, Bfloat16 or float; `Arithmetic` has `template <typename
+// Out> static Out Round(float)`, `template <typename Out> static Out Map(uint32_t x, float scale, float bias)`, which
+// is Round(Affine(x, scale, bias)), or x for uint8_t, and `Mix`: a · share + b · other share.
 
 // Any shape: a thread to a pixel.
 template <typename Arithmetic, typename Out, bool kChannelsFirst>
@@ -114,7 +115,8 @@ struct TileKernel {
       Four<Out> four;
       for (uint32_t i = 0; i < 4; ++i) {
         const uint32_t straight = 3 * i + c, reversed = 3 * (3 - i) + c;
-        const uint32_t value = mirrored ? Byte(words[reversed / 4], reversed % 4) : Byte(words[straight / 4], straight % 4);
+        const uint32_t value =
+            mirrored ? Byte(words[reversed / 4], reversed % 4) : Byte(words[straight / 4], straight % 4);
         four.values[i] = Arithmetic::template Map<Out>(value, a.scale[c], a.bias[c]);
       }
       *reinterpret_cast<Four<Out>*>(out + c * pixels) = four;
@@ -151,6 +153,53 @@ struct TileKernel {
   }
 };
 
+// Any shape, with erasing and mixing: a thread to a pixel.
+template <typename Arithmetic, typename Out, bool kChannelsFirst>
+struct MixKernel {
+  static constexpr uint32_t kThreads = 256;
+  struct Shared {};
+  static constexpr int kPhases = 1;
+
+  static Grid GridOf(const MixArguments& arguments) {
+    return PixelKernel<Arithmetic, Out, kChannelsFirst>::GridOf(arguments.transform);
+  }
+
+  STOKER_KERNEL_CODE static void Run(int, const MixArguments& a, Place place, Shared&) {
+    const TransformArguments& t = a.transform;
+    const auto width = static_cast<uint32_t>(t.width), pixels = width * static_cast<uint32_t>(t.height);
+    const auto channels = static_cast<uint32_t>(t.channels);
+    const uint32_t pixel = place.block_x * kThreads + place.thread;
+    if (pixel >= pixels) return;
+    const auto y = static_cast<int32_t>(pixel / width), x = static_cast<int32_t>(pixel - y * width);
+    const int64_t sample = place.block_y, other = (sample == 0 ? t.samples : sample) - 1;
+    const bool cut = a.mix == BatchDraw::Kind::kCutMix && y >= a.top && y < a.top + a.mixed_height && x >= a.left &&
+                     x < a.left + a.mixed_width;
+    Out* out = static_cast<Out*>(t.out) + sample * pixels * channels;
+    for (uint32_t c = 0; c < channels; ++c) {
+      float value = ValueAt(a, cut ? other : sample, y, x, c);
+      if (a.mix == BatchDraw::Kind::kMixUp)
+        value = Arithmetic::Mix(value, a.own_share, ValueAt(a, other, y, x, c), a.other_share);
+      out[kChannelsFirst ? c * pixels + pixel : pixel * channels + c] = Arithmetic::template Round<Out>(value);
+    }
+  }
+
+ private:
+  // Of the output, before it is mixed.
+  STOKER_KERNEL_CODE static float ValueAt(const MixArguments& a, int64_t sample, int32_t y, int32_t x, uint32_t c) {
+    const TransformArguments& t = a.transform;
+    if (a.erases != nullptr) {
+      const Erase& erase = a.erases[sample];
+      if (y >= erase.top && y < erase.top + erase.size.height && x >= erase.left && x < erase.left + erase.size.width)
+        return a.erase_value[c];
+    }
+    const uint32_t flips = t.flips == nullptr ? 0 : t.flips[sample];
+    if (flips & kFlipHorizontal) x = t.width - 1 - x;
+    if (flips & kFlipVertical) y = t.height - 1 - y;
+    const int64_t at = ((sample * t.height + y) * t.width + x) * t.channels + c;
+    return Arithmetic::Affine(t.in[at], t.scale[c], t.bias[c]);
+  }
+};
+
 // Runs the kernel that fits as `launch.template operator()<Kernel>(arguments)`.
 template <typename Arithmetic, typename Out, bool kChannelsFirst, typename Launch>
 auto DispatchLayout(const TransformArguments& arguments, Launch launch) {
@@ -158,26 +207,35 @@ auto DispatchLayout(const TransformArguments& arguments, Launch launch) {
   if (Tile::Fits(arguments)) return launch.template operator()<Tile>(arguments);
   return launch.template operator()<PixelKernel<Arithmetic, Out, kChannelsFirst>>(arguments);
 }
+template <typename Arithmetic, typename Out, bool kChannelsFirst, typename Launch>
+auto DispatchLayout(const MixArguments& arguments, Launch launch) {
+  return launch.template operator()<MixKernel<Arithmetic, Out, kChannelsFirst>>(arguments);
+}
 
-template <typename Arithmetic, typename Out, typename Launch>
-auto DispatchElement(const TransformArguments& arguments, Launch launch) {
-  return arguments.channels_first ? DispatchLayout<Arithmetic, Out, true>(arguments, launch)
-                                  : DispatchLayout<Arithmetic, Out, false>(arguments, launch);
+template <typename Arithmetic, typename Out, typename Arguments, typename Launch>
+auto DispatchElement(const Arguments& arguments, bool channels_first, Launch launch) {
+  return channels_first ? DispatchLayout<Arithmetic, Out, true>(arguments, launch)
+                        : DispatchLayout<Arithmetic, Out, false>(arguments, launch);
+}
+
+template <typename Arithmetic, typename Arguments, typename Launch>
+auto DispatchTransform(const Arguments& arguments, const TransformArguments& transform, Launch launch) {
+  switch (transform.element) {
+    case Element::kFloat32: return DispatchElement<Arithmetic, float>(arguments, transform.channels_first, launch);
+    case Element::kFloat16: return DispatchElement<Arithmetic, Half>(arguments, transform.channels_first, launch);
+    case Element::kBfloat16: return DispatchElement<Arithmetic, Bfloat16>(arguments, transform.channels_first, launch);
+    case Element::kUint8: break;
+  }
+  return DispatchElement<Arithmetic, uint8_t>(arguments, transform.channels_first, launch);
 }
 
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const TransformArguments& arguments, Launch launch) {
-  switch (arguments.element) {
-    case Element::kFloat32:
-      return DispatchElement<Arithmetic, float>(arguments, launch);
-    case Element::kFloat16:
-      return DispatchElement<Arithmetic, Half>(arguments, launch);
-    case Element::kBfloat16:
-      return DispatchElement<Arithmetic, Bfloat16>(arguments, launch);
-    case Element::kUint8:
-      break;
-  }
-  return DispatchElement<Arithmetic, uint8_t>(arguments, launch);
+  return DispatchTransform<Arithmetic>(arguments, arguments, launch);
+}
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const MixArguments& arguments, Launch launch) {
+  return DispatchTransform<Arithmetic>(arguments, arguments.transform, launch);
 }
 
 }  // namespace stoker

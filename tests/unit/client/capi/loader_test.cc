@@ -1,9 +1,10 @@
+#include "client/loader/loader.h"
+
 #include <atomic>
 #include <set>
 #include <thread>
 
 #include "client/capi/stoker.h"
-#include "client/loader/loader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -39,7 +40,8 @@ std::string StateOf(const LoaderPtr& loader) {
 TEST(CapiLoaderTest, SaysWhatItWillGive) {
   Cluster cluster(2, SyntheticConfig(100));
   Json job = Job(cluster);
-  job["pipeline"] = {{"ops", {{{"CenterCrop", {{"size", 8}}}}, {{"ToDtype", {{"dtype", "float32"}, {"scale", true}}}}}}};
+  job["pipeline"] = {
+      {"ops", {{{"CenterCrop", {{"size", 8}}}}, {{"ToDtype", {{"dtype", "float32"}, {"scale", true}}}}}}};
   const LoaderPtr loader = MakeLoader(job);
   ASSERT_NE(loader, nullptr) << stoker_error();
   const Json told = Described(loader);
@@ -52,8 +54,7 @@ TEST(CapiLoaderTest, SaysWhatItWillGive) {
   EXPECT_EQ(told["sample_bytes"], 8 * 8 * 3 + 4);
   EXPECT_EQ(told["device"], "cpu");
   EXPECT_EQ(told["pipeline"]["bad_samples"], "fail");
-  EXPECT_EQ(told["fields"],
-            Json::parse(R"([{"name": "image", "dtype": "float32", "shape": [8, 8, 3]},
+  EXPECT_EQ(told["fields"], Json::parse(R"([{"name": "image", "dtype": "float32", "shape": [8, 8, 3]},
                             {"name": "number", "dtype": "int32", "shape": []}])"));
 }
 

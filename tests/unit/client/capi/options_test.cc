@@ -120,12 +120,14 @@ TEST(CapiOptionsTest, ErrorsNameTheKey) {
             "options.batch_size: expected a whole number from 1 to 1073741824, found 0");
   for (const char* number : {"-1", "1.5", "\"1\"", "true", "[1]", "1e400"})
     EXPECT_THAT(ErrorWith(std::string(R"("seed": )") + number), HasSubstr("options")) << number;
-  EXPECT_EQ(ErrorWith(R"("seed": -1)"), "options.seed: expected a whole number from 0 to 18446744073709551615, found -1");
+  EXPECT_EQ(ErrorWith(R"("seed": -1)"),
+            "options.seed: expected a whole number from 0 to 18446744073709551615, found -1");
   EXPECT_EQ(ErrorWith(R"("names": 1)"), "options.names: expected true or false, found 1");
   EXPECT_EQ(ErrorWith(R"("dataset": 1)"), "options.dataset: expected text, found 1");
   EXPECT_EQ(ErrorWith(R"("progress_timeout": 0)"),
             "options.progress_timeout: expected seconds, above 0 and at most a year's, found 0");
-  EXPECT_EQ(ErrorWith(R"("pin": "aut")"), "options.pin: expected one of auto, on, off, found 'aut'; did you mean 'auto'?");
+  EXPECT_EQ(ErrorWith(R"("pin": "aut")"),
+            "options.pin: expected one of auto, on, off, found 'aut'; did you mean 'auto'?");
   EXPECT_EQ(ErrorWith(R"("shuffle": "all")"), "options.shuffle: expected one of full, none, block, found 'all'");
   EXPECT_EQ(ErrorWith(R"("shuffle": {"mod": "full"})"), "options.shuffle.mod: unknown key; did you mean 'mode'?");
   EXPECT_EQ(ErrorWith(R"("tls_server_name": "x")"), "options.tls_server_name: needs tls_ca_file");

@@ -27,9 +27,17 @@ using testing::IsEmpty;
 constexpr uint64_t kSeed = 5, kEpoch = 2;
 
 constexpr char kNormalize[] = R"pb(
-  ops { placement: PLACEMENT_DEVICE random_horizontal_flip { p: 0.5 } }
+  ops {
+    placement: PLACEMENT_DEVICE
+    random_horizontal_flip { p: 0.5 }
+  }
   ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } }
-  ops { normalize { mean: [ 0.485, 0.456, 0.406 ] std: [ 0.229, 0.224, 0.225 ] } }
+  ops {
+    normalize {
+      mean: [ 0.485, 0.456, 0.406 ]
+      std: [ 0.229, 0.224, 0.225 ]
+    }
+  }
   ops { to_memory_format { memory_format: MEMORY_FORMAT_CHANNELS_FIRST } })pb";
 constexpr char kNothing[] = "";
 
@@ -66,8 +74,8 @@ Made Fill(std::shared_ptr<HostSlab> slab, const DevicePipeline& pipeline, int64_
   std::iota(made.positions.begin(), made.positions.end(), random() % 1000);
   const auto bytes = slab->bytes().first(rows * (sample_bytes + 8));
   for (uint8_t& value : bytes) value = static_cast<uint8_t>(random());
-  made.batch = {kSeed, kEpoch, made.positions,
-                {bytes.first(rows * sample_bytes), bytes.subspan(rows * sample_bytes)}, slab};
+  made.batch = {
+      kSeed, kEpoch, made.positions, {bytes.first(rows * sample_bytes), bytes.subspan(rows * sample_bytes)}, slab};
   HostBatch copy = made.batch;
   copy.slab = nullptr;
   auto expected = HostDevice()->Submit(pipeline, copy);
@@ -151,7 +159,8 @@ class CudaDeviceTest : public testing::Test {
       EXPECT_TRUE(tensors[i].memory->UseOn(stream).ok());
       const auto* data = static_cast<const uint8_t*>(tensors[i].data);
       const uint64_t bytes = tensors[i].bytes;
-      gpu_->Enqueue(stream, [=] { (*seen)[i].assign(data, data + bytes); }, data, bytes);
+      gpu_->Enqueue(
+          stream, [=] { (*seen)[i].assign(data, data + bytes); }, data, bytes);
     }
     return seen;
   }
@@ -316,8 +325,8 @@ TEST_F(CudaDeviceTest, WithoutDeviceMemoryTheErrorSaysSoAndPasses) {
   EXPECT_TRUE(device_->Submit(pipeline, made.batch).ok());
 }
 
-// Consumers keep, drop and share tensors across streams and threads in random order, while slabs are overwritten as soon
-// as they come back. Whatever is looked at is right when it is looked at.
+// Consumers keep, drop and share tensors across streams and threads in random order, while slabs are overwritten as
+// soon as they come back. Whatever is looked at is right when it is looked at.
 TEST_F(CudaDeviceTest, LifetimesHoldUnderStress) {
   constexpr int kBatches = 400, kConsumers = 3, kSlabs = 3, kMostRows = 6;
   constexpr int64_t kHeight = 8, kWidth = 12, kBytes = kHeight * kWidth * 3;

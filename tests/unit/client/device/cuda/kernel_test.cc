@@ -69,8 +69,8 @@ void ExpectRight(const Case& c) {
           const int from_y = flips & kFlipVertical ? a.height - 1 - y : y;
           const int from_x = flips & kFlipHorizontal ? a.width - 1 - x : x;
           const uint8_t value = a.in[(n * pixels + from_y * a.width + from_x) * a.channels + k];
-          const size_t at = n * pixels * a.channels + (a.channels_first ? k * pixels + y * a.width + x
-                                                                        : (y * a.width + x) * a.channels + k);
+          const size_t at = n * pixels * a.channels +
+                            (a.channels_first ? k * pixels + y * a.width + x : (y * a.width + x) * a.channels + k);
           const float product = value * a.scale[k], exact = product + a.bias[k];
           const auto* out = static_cast<const uint8_t*>(a.out) + at * BytesOf(a.element);
           if (a.element == Element::kUint8) {

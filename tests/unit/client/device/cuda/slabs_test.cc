@@ -54,8 +54,8 @@ TEST(SlabsTest, WhereLessThanTwoCanBePinnedOthersArePageableAndCounted) {
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{});
   const auto first = slabs->Allocate(1000), second = slabs->Allocate(1000), third = slabs->Allocate(1000);
   ASSERT_TRUE(first.ok() && second.ok() && third.ok());
-  EXPECT_THAT(slabs->Warnings(),
-              ElementsAre(testing::AllOf(HasSubstr("2 slabs are not page-locked"), HasSubstr("cudaErrorMemoryAllocation"))));
+  EXPECT_THAT(slabs->Warnings(), ElementsAre(testing::AllOf(HasSubstr("2 slabs are not page-locked"),
+                                                            HasSubstr("cudaErrorMemoryAllocation"))));
 }
 
 TEST(SlabsTest, PinOnTakesNothingElse) {
