@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """build_wheel.py LIBRARY FOLDER: writes the wheel of the package stoker, with LIBRARY, a libstoker.so, inside.
 
-Prints the wheel's path. One wheel for every Python >= 3.9. Equal inputs give equal bytes. Needs Python 3.11 and nothing
-else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only glibc 2.N,
+Prints the wheel's path. One wheel for every Python >= 3.9. Equal inputs give equal bytes. Needs Python 3.11 and
+nothing else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only glibc 2.N,
 linux where it needs other libraries of the machine that built it.
 
 It is also a build backend (PEP 517): `STOKER_LIBRARY=… pip wheel client/python`.
@@ -26,7 +26,7 @@ import tomllib
 _HERE = Path(__file__).resolve().parent
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest that a zip file knows.
 
-# What every Linux with glibc has, by the manylinux policies. They also allow libstdc++, up to a version: not needed here.
+# What every Linux with glibc has, by the manylinux policies. They allow libstdc++ too, up to a version; not so here.
 _SYSTEM = {
     "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "libgcc_s.so.1",
 }  # fmt: skip

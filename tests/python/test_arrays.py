@@ -46,15 +46,40 @@ def test_torch_tensors_are_the_loaders_memory(server, expected, torch):
 @pytest.mark.parametrize("name", ["float32", "float16", "bfloat16"])
 def test_torch_dtypes(server, expected, torch, name):
     dtype = getattr(torch, name)
-    try:
-        loader = loader_of(server, dtype=dtype)
-    except stoker.InvalidArgumentError as error:  # Of a library that has only float32.
-        pytest.skip(str(error))
-    with loader:
+    with loader_of(server, dtype=dtype) as loader:
         images, _ = next(iter(loader))
         assert images.dtype == dtype and images.shape == (16, 3, 32, 32)
         exact = torch.from_numpy(expected[0][0]).permute(0, 3, 1, 2).to(torch.float32) / 255
         torch.testing.assert_close(images.to(torch.float32), exact, rtol=2**-7 if name == "bfloat16" else 1e-3, atol=0)
+
+
+def mixed(server, op):
+    """The first batch as it was, its labels one-hot, and as `op` mixed it."""
+    with loader_of(server, 32, dtype="float32", transforms=[*SMALL, transforms.OneHot(4)]) as loader:
+        plain = next(iter(loader))
+    with loader_of(server, 32, dtype="float32", transforms=[*SMALL, op]) as loader:
+        return *plain, *next(iter(loader))
+
+
+def test_mixup_is_torchvisions(server, torch):
+    images, labels, mixed_images, mixed_labels = mixed(server, transforms.MixUp(num_classes=4))
+    differ = (labels != labels.roll(1, 0)).any(1)
+    shares = mixed_labels[differ][labels[differ] == 1]
+    share = shares[0]
+    assert 0 < share < 1 and torch.all(shares == share)
+    for whole, result in ((images, mixed_images), (labels, mixed_labels)):
+        torch.testing.assert_close(result, whole * share + whole.roll(1, 0) * (1 - share), rtol=1e-5, atol=1e-6)
+
+
+def test_cutmix_is_torchvisions(server, torch):
+    images, labels, mixed_images, mixed_labels = mixed(server, transforms.CutMix(num_classes=4))
+    cut = (mixed_images != images).any(0).any(0)
+    rows, columns = cut.any(1).nonzero().flatten(), cut.any(0).nonzero().flatten()
+    box = torch.zeros(32, 32, dtype=torch.bool)
+    box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+    assert torch.equal(mixed_images, torch.where(box, images.roll(1, 0), images))
+    share = 1 - box.sum() / (32 * 32)
+    torch.testing.assert_close(mixed_labels, labels * share + labels.roll(1, 0) * (1 - share), rtol=1e-5, atol=1e-6)
 
 
 def test_a_loop_of_five_lines_learns(server, torch):

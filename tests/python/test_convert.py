@@ -174,6 +174,26 @@ def test_batch_ops_come_last(torchvision):
     assert convert(compose).transforms[2] == ours.RandomChoice(mixes, [0.5, 0.5])
 
 
+def test_training_with_mixes_runs(torchvision, server):
+    import torch
+    from torchvision.transforms import v2
+
+    compose = v2.Compose(
+        [
+            v2.RandomResizedCrop(32),
+            v2.ToImage(),
+            v2.ToDtype(torch.float32, scale=True),
+            v2.Normalize(MEAN, STD),
+            v2.RandomErasing(),
+            v2.RandomChoice([v2.MixUp(num_classes=4), v2.CutMix(num_classes=4)]),
+        ]
+    )
+    with Loader(server.address, batch_size=8, transforms=compose, output="torch") as loader:
+        for images, labels in loader:
+            assert images.shape == (8, 3, 32, 32) and images.min() < 0
+            torch.testing.assert_close(labels.sum(1), torch.ones(8))
+
+
 def test_one_error_names_every_op_that_is_refused(module):
     class Mine:
         def __repr__(self):

@@ -69,6 +69,17 @@ def test_floats_come_channels_first(server):
         numpy.testing.assert_allclose(images, raw.transpose(0, 3, 1, 2) / numpy.float32(255), rtol=1e-6)
 
 
+def test_half_precision_in_numpy(server):
+    with loader_of(server) as bytes_, loader_of(server, dtype=numpy.float16) as halves:
+        raw, _ = next(iter(bytes_))
+        images, _ = next(iter(halves))
+        assert images.dtype == numpy.float16
+        expected = (raw.transpose(0, 3, 1, 2) / numpy.float32(255)).astype(numpy.float16)
+        numpy.testing.assert_allclose(images, expected, rtol=2**-10)
+    with pytest.raises(package.InvalidArgumentError, match="NumPy has no bfloat16"):
+        loader_of(server, dtype="bfloat16")
+
+
 def test_normalize_is_torchvisions(server):
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     with (

@@ -1,5 +1,5 @@
-"""What a GPU's tensors ask of the library, call by call: a library of ours stands in for libstoker.so, so that no GPU is
-needed. Capsules and their deleters are real.
+"""What a GPU's tensors ask of the library, call by call: a library of ours stands in for libstoker.so, so that no GPU
+is needed. Capsules and their deleters are real.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class FakeLibrary:
         pass
 
     def stoker_loader_describe(self, loader, text) -> int:
-        described = {"dataset": "photos", "samples": 8, "fingerprint": "00", "batches_per_epoch": 2, "device": "cuda:1"}
+        described = {"dataset": "photos", "samples": 8, "fingerprint": "00", "device": "cuda:1"}
+        described.update({"batches_per_epoch": 2, "batch_size": 4, "rank": 0, "world_size": 1})
         return self._give(text, {**described, "fields": [{"name": "image", "dtype": "float16", "shape": [2]}]})
 
     def stoker_loader_state(self, loader, text) -> int:

@@ -98,8 +98,10 @@ class Batch(_library.Owner):
     @property
     def substituted(self) -> list[Substituted]:
         """Bad samples that others stood in for."""
-        found = json.loads(_library.text_from(_library.library().stoker_batch_substituted, self.pointer))
-        return [Substituted(*(one[key] for key in Substituted._fields)) for one in found]
+        text = _library.text_from(_library.library().stoker_batch_substituted, self.pointer)
+        if text == "[]":  # As nearly always.
+            return []
+        return [Substituted(*(one[key] for key in Substituted._fields)) for one in json.loads(text)]
 
     def use_on(self, stream: Any) -> None:
         """As ``Tensor.use_on``, for all of the batch's tensors."""

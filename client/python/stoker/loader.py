@@ -140,7 +140,6 @@ class Loader(_library.Owner):
         self._epoch_iterator: Optional[_Epoch] = None
         # An exception that a signal raises, as Ctrl-C does, may hide what the library returned: then that waits here.
         self._pending = Batch()
-        self._state_before_pending = ""
         self._restored = False
         self._warned: set = set()
         self._warned_substituted = False
@@ -182,7 +181,7 @@ class Loader(_library.Owner):
             self.close()
             raise
         self._field_names = [field["name"] for field in self.description["fields"]]
-        self._epoch = int(self.state_dict()["epoch"])
+        self._set_cursor()
         self._show_warnings()
         _register_with_torch()
 
@@ -270,7 +269,6 @@ class Loader(_library.Owner):
         """Fills `_pending`, unless it is; leaves it empty at the epoch's end, and where it returns an error's code."""
         if self._pending.pointer:
             return _library.OK
-        self._state_before_pending = self._text(self._library.stoker_loader_state)
         return self._library.stoker_loader_next(self._handle, _library.PATIENCE, ctypes.byref(self._pending.pointer))
 
     def _arrived(self, iterator: _Epoch) -> Batch:
@@ -281,11 +279,13 @@ class Loader(_library.Owner):
             iterator.left = True
             self._epoch_iterator = None
             self._epoch += 1
+            self._position = 0
             self._show_warnings()
             raise StopIteration
         if not iterator.begun:
             iterator.begun = True
             self._show_warnings()
+        self._position += self.batch_size * self.world_size
         self._pending = Batch()
         return batch
 
@@ -333,9 +333,10 @@ class Loader(_library.Owner):
         ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
         """
         with self._lock:
-            if self._pending.pointer:
-                return json.loads(self._state_before_pending)
-            return json.loads(self._text(self._library.stoker_loader_state))
+            state = json.loads(self._text(self._library.stoker_loader_state))
+            if self._pending.pointer:  # Counts for the library, but was not handed out.
+                state.update(epoch=self._epoch, position=self._position)
+            return state
 
     def load_state_dict(self, state: Mapping[str, Any], *, accept_other_pixels: bool = False) -> None:
         """Goes on from a state in the same global order, also with another batch size, world size or number of servers.
@@ -348,7 +349,7 @@ class Loader(_library.Owner):
             self._usable()
             _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
             self._leave()
-            self._epoch = int(self.state_dict()["epoch"])
+            self._set_cursor()
             self._restored = True
 
     def _go_to(self, epoch: int) -> None:
@@ -356,7 +357,13 @@ class Loader(_library.Owner):
             raise InvalidArgumentError(f"set_epoch: {epoch} is below 0")
         _library.check(self._library.stoker_loader_set_epoch(self._handle, epoch))
         self._epoch = epoch
+        self._position = 0
         self._restored = False
+
+    def _set_cursor(self) -> None:
+        """Takes the epoch, and the position in it, from the library."""
+        state = json.loads(self._text(self._library.stoker_loader_state))
+        self._epoch, self._position = int(state["epoch"]), int(state["position"])
 
     def _leave(self) -> None:
         """Ends the iteration under way."""
