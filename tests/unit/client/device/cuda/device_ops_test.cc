@@ -1,7 +1,5 @@
 // Every device op, by the GPU's kernels run on the CPU, against the host device: the same bytes.
 
-#include <cstring>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,124 +9,26 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "tests/support/simulated_gpu.h"
+#include "tests/unit/client/device/cuda/ops_against_host.h"
 
 namespace stoker {
 namespace {
 
-constexpr char kFloat[] = R"pb(
-  ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } }
-  ops { normalize { mean: [ 0.485, 0.456, 0.406 ] std: [ 0.229, 0.224, 0.225 ] } }
-)pb";
-constexpr char kHalf[] = "ops { to_dtype { dtype: DTYPE_FLOAT16 scale: true } }";
-constexpr char kBfloat[] = "ops { to_dtype { dtype: DTYPE_BFLOAT16 scale: true } }";
-constexpr char kPlanes[] = "ops { to_memory_format { memory_format: MEMORY_FORMAT_CHANNELS_FIRST } }";
-
-// Of a device op in text format.
-std::string Op(const std::string& op) { return "ops { placement: PLACEMENT_DEVICE " + op + " } "; }
-
-struct Pipelines {
-  std::string name;
-  std::vector<std::string> texts;
-};
-
-std::vector<Pipelines> All() {
-  const std::string warps[] = {
-      Op("random_resized_crop { size: [ 9, 14 ] scale: [ 0.3, 1 ] ratio: [ 0.7, 1.4 ] interpolation: "
-         "INTERPOLATION_BILINEAR }"),
-      Op("random_rotation { degrees: [ -40, 40 ] interpolation: INTERPOLATION_BILINEAR fill: [ 7, 70, 200 ] }"),
-      Op("random_affine { degrees: [ -20, 20 ] translate: [ 0.2, 0.2 ] scale: [ 0.8, 1.2 ] }"),
-      Op("random_crop { size: [ 10, 8 ] padding: [ 3 ] }"), Op("center_crop { size: [ 7, 9 ] }"),
-      Op("resize { size: [ 15, 12 ] interpolation: INTERPOLATION_NEAREST }")};
-  const std::string colors = Op(
-      "color_jitter { brightness: [ 0.5, 1.5 ] contrast: [ 0.5, 1.5 ] saturation: [ 0.5, 1.5 ] hue: [ -0.2, 0.2 ] }");
-  const std::string blur = Op("gaussian_blur { kernel_size: [ 5, 3 ] sigma: [ 0.1, 2 ] }");
-  const std::string mask = Op("random_mask { ratio: 0.1 dilate: true }");
-  const std::string flip = Op("random_horizontal_flip { p: 0.5 }");
-  const auto erase = [](const std::string& value) {
-    return Op("random_erasing { p: 0.7 scale: [ 0.05, 0.3 ] ratio: [ 0.3, 3.3 ] value: [ " + value + " ] }");
-  };
-  const std::string mix_up = "ops { mix_up { alpha: 0.8 num_classes: 11 field: 'label' } } ";
-  const std::string cut_mix = "ops { cut_mix { alpha: 1 num_classes: 11 field: 'label' } } ";
-  std::vector<Pipelines> all = {
-      {"Colors", {colors, Op("random_grayscale { p: 0.5 }") + Op("random_solarize { threshold: 128 p: 0.5 }"),
-                  Op("random_posterize { bits: 3 p: 0.5 }")}},
-      {"Blur", {blur, Op("random_apply { transforms { gaussian_blur { kernel_size: [ 5, 5 ] sigma: [ 0.3, 2 ] } } p: "
-                         "0.5 }") + kFloat}},
-      {"Mask", {mask, Op("random_mask { ratio: 0.3 dilate: false }") + flip}},
-      {"Erasing", {erase("10, 20, 250"), kFloat + erase("0"), flip + kHalf + erase("0.5, -1, 2") + kPlanes}},
-      {"Dtypes", {flip + kFloat + kPlanes, flip + kHalf + kPlanes, flip + kBfloat, flip + std::string(kBfloat) + kPlanes}},
-      {"MixUp", {flip + kFloat + mix_up + kPlanes, kHalf + mix_up, std::string(kFloat) + erase("1") + mix_up}},
-      {"CutMix", {cut_mix, flip + kFloat + cut_mix + kPlanes, kBfloat + cut_mix}},
-      {"OneHot",
-       {"ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_FLOAT32 } }",
-        "ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_BFLOAT16 } }",
-        "ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_INT64 } }",
-        "ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_UINT8 } }"}},
-      {"UnpackBits",
-       {"ops { unpack_bits { field: 'bits' shape: [ 3, 7 ] } }",
-        "ops { unpack_bits { field: 'bits' shape: [ 24 ] bit_order: BIT_ORDER_LITTLE } }"}},
-      {"Together",
-       {warps[0] + colors + blur + mask + erase("0") + flip + kFloat + erase("0") + mix_up + kPlanes +
-        "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
-  };
-  Pipelines warped = {"Warps", {}};
-  for (const std::string& warp : warps) {
-    warped.texts.push_back(warp);
-    warped.texts.push_back(flip + warp + colors + kFloat + kPlanes);
-  }
-  all.push_back(warped);
-  return all;
-}
-
-class DeviceOpsTest : public testing::TestWithParam<Pipelines> {};
+class DeviceOpsTest : public testing::TestWithParam<OpPipelines> {};
 
 TEST_P(DeviceOpsTest, AreTheHosts) {
   std::mt19937_64 random(4);
   for (const std::string& text : GetParam().texts)
     for (int i = 0; i < 8; ++i) {
-      const int64_t rows = 1 + random() % 5, height = 12 + random() % 12, width = 12 + random() % 12;
-      SCOPED_TRACE(text + "\n" + std::to_string(rows) + " of " + std::to_string(height) + "×" + std::to_string(width));
-      v1::Pipeline spec;
-      ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &spec));
-      v1::Field image, label, bits;
-      image.set_name("image"), image.set_dtype(v1::DTYPE_UINT8);
-      for (int64_t extent : {height, width, int64_t{3}}) image.add_shape(extent);
-      label.set_name("label"), label.set_dtype(i % 2 == 0 ? v1::DTYPE_INT64 : v1::DTYPE_INT32);
-      bits.set_name("bits"), bits.set_dtype(v1::DTYPE_UINT8), bits.add_shape(3);
-      const auto pipeline = DevicePipeline::Create(spec, {image, label, bits});
-      ASSERT_TRUE(pipeline.ok()) << pipeline.status();
-
-      std::vector<uint8_t> images(rows * height * width * 3), packed(rows * 3), labels;
-      for (auto* bytes : {&images, &packed})
-        for (uint8_t& value : *bytes) value = static_cast<uint8_t>(random());
-      for (int64_t row = 0; row < rows; ++row) {
-        labels.push_back(random() % 11);
-        labels.resize((row + 1) * (i % 2 == 0 ? 8 : 4));
-      }
-      std::vector<uint64_t> positions(rows);
-      std::iota(positions.begin(), positions.end(), random() % 1000);
-      const HostBatch batch = {9, 3, positions, {images, labels, packed}, nullptr};
-
       const auto gpu = std::make_shared<SimulatedGpu>(random());
       const auto device = OpenCudaDevice(gpu, {});
       ASSERT_TRUE(device.ok());
-      const auto made = (*device)->Submit(*pipeline, batch), expected = HostDevice()->Submit(*pipeline, batch);
-      ASSERT_TRUE(made.ok()) << made.status();
-      ASSERT_TRUE(expected.ok()) << expected.status();
-      ASSERT_TRUE((*made)[0].memory->Wait().ok());
-      for (size_t t = 0; t < expected->size(); ++t) {
-        const Tensor &one = (*made)[t], &other = (*expected)[t];
-        EXPECT_EQ(one.name, other.name);
-        EXPECT_EQ(one.dtype, other.dtype);
-        EXPECT_EQ(one.shape, other.shape);
-        ASSERT_EQ(one.bytes, other.bytes);
-        EXPECT_EQ(std::memcmp(one.data, other.data, one.bytes), 0) << one.name;
-      }
+      ExpectTheHosts(*gpu, **device, text, 24, random());
       EXPECT_THAT(gpu->violations(), testing::IsEmpty());
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceOpsTest, testing::ValuesIn(All()),
+INSTANTIATE_TEST_SUITE_P(All, DeviceOpsTest, testing::ValuesIn(AllOpPipelines()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(DeviceOpsErrorTest, ALabelWithoutAClassIsNamed) {
