@@ -1,9 +1,11 @@
 #include "server/main/supervisor.h"
 
 #include <signal.h>
-#include <systemd/sd-daemon.h>
+
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/main/notify_socket.h"
 
 namespace stoker {
 namespace {
@@ -14,13 +16,6 @@ sigset_t StopSignals() {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   return signals;
-}
-
-// Half of the watchdog's period, or a second where there is none.
-timespec FeedingInterval() {
-  uint64_t watchdog_us = 0;
-  if (sd_watchdog_enabled(0, &watchdog_us) <= 0) return {.tv_sec = 1, .tv_nsec = 0};
-  return absl::ToTimespec(absl::Microseconds(watchdog_us / 2));
 }
 
 }  // namespace
@@ -37,19 +32,20 @@ void UnblockStopSignals() {
 
 std::string AwaitStop() {
   const sigset_t signals = StopSignals();
-  const timespec interval = FeedingInterval();
+  const absl::Duration watchdog = WatchdogPeriod();
+  const timespec interval = absl::ToTimespec(std::min(watchdog / 2, absl::Hours(1)));
   while (true) {
     const int signal = sigtimedwait(&signals, nullptr, &interval);
     if (signal > 0) return signal == SIGTERM ? "SIGTERM" : "SIGINT";
-    sd_notify(0, "WATCHDOG=1");
+    if (watchdog < absl::InfiniteDuration()) NotifyServiceManager("WATCHDOG=1");
   }
 }
 
-void NotifyReady(const std::string& status) { sd_notify(0, absl::StrCat("READY=1\nSTATUS=", status).c_str()); }
+void NotifyReady(const std::string& status) { NotifyServiceManager(absl::StrCat("READY=1\nSTATUS=", status)); }
 
 void NotifyStopping(absl::Duration at_most) {
   const int64_t us = absl::ToInt64Microseconds(at_most + absl::Seconds(5));
-  sd_notify(0, absl::StrCat("STOPPING=1\nEXTEND_TIMEOUT_USEC=", us).c_str());
+  NotifyServiceManager(absl::StrCat("STOPPING=1\nEXTEND_TIMEOUT_USEC=", us));
 }
 
 }  // namespace stoker

@@ -107,7 +107,9 @@ class NotifySocket {
   explicit NotifySocket(const std::string& path) : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address = {.sun_family = AF_UNIX};
     path.copy(address.sun_path, sizeof address.sun_path - 1);
-    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << path;
+    if (path[0] == '@') address.sun_path[0] = '\0';  // An abstract name: no file.
+    const socklen_t size = offsetof(sockaddr_un, sun_path) + path.size() + (path[0] == '@' ? 0 : 1);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0) << path;
   }
   ~NotifySocket() { close(socket_); }
 
@@ -135,6 +137,27 @@ TEST_F(StokerdTest, IsReadyForSystemdWhenThePortAnswers) {
   EXPECT_THAT(message, HasSubstr("STOPPING=1"));
   EXPECT_EQ(server.process().Wait(), 0);
   std::filesystem::remove(path);
+}
+
+TEST_F(StokerdTest, TellsAServiceManagerThatHasNoFile) {
+  const std::string name = "@stoker-notify-" + std::to_string(getpid());
+  NotifySocket manager(name);
+  // Its watchdog is for another process: nothing between.
+  StokerdProcess server({"--synthetic", "8x8x3"},
+                        {{"NOTIFY_SOCKET", name}, {"WATCHDOG_USEC", "1000"}, {"WATCHDOG_PID", "1"}});
+  EXPECT_THAT(manager.Await(), HasSubstr("READY=1"));
+  server.process().Signal(SIGTERM);
+  EXPECT_THAT(manager.Await(), HasSubstr("STOPPING=1"));
+  EXPECT_EQ(server.process().Wait(), 0);
+}
+
+TEST_F(StokerdTest, NeedsNoServiceManager) {
+  for (const std::string& nobody :
+       {folder_ + "/nobody", std::string("@"), std::string("relative"), std::string(200, '/')}) {
+    StokerdProcess server({"--synthetic", "8x8x3"}, {{"NOTIFY_SOCKET", nobody}});
+    server.process().Signal(SIGTERM);
+    EXPECT_EQ(server.process().Wait(), 0) << nobody;
+  }
 }
 
 }  // namespace
