@@ -48,7 +48,8 @@ absl::Status BeginConnecting() {
   pid_t process = 0;
   if (connected_process.compare_exchange_strong(process, getpid()) || process == getpid()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "this process was forked from one that had connected to servers already, whose threads it lacks: connect after the "
+      "this process was forked from one that had connected to servers already, whose threads it lacks: connect after "
+      "the "
       "fork only, or start processes with 'spawn' or 'forkserver' instead of 'fork'");
 }
 

@@ -48,8 +48,8 @@ class Owner {
   const pid_t process_ = getpid();
 };
 
-// FailedPrecondition in a child of a process that has connected: gRPC's threads stayed there. Otherwise this process has
-// now connected.
+// FailedPrecondition in a child of a process that has connected: gRPC's threads stayed there. Otherwise this process
+// has now connected.
 absl::Status BeginConnecting();
 
 }  // namespace stoker

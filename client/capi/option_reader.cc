@@ -45,9 +45,8 @@ absl::StatusOr<Json> ParseJson(const char* text, const std::string& name) {
   if (text == nullptr) return absl::InvalidArgumentError(absl::StrCat(name, ": a null pointer in place of JSON"));
   StrictKeys strict;
   try {
-    return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& value) {
-      return strict(depth, event, value);
-    });
+    return Json::parse(text,
+                       [&](int depth, Json::parse_event_t event, Json& value) { return strict(depth, event, value); });
   } catch (const Json::exception& error) {
     const std::string what = error.what();  // "[json.exception.parse_error.101] …"
     const size_t end = what.find("] ");
@@ -132,8 +131,7 @@ absl::Status OptionReader::Finish() const {
   if (!status_.ok()) return status_;
   for (const auto& [key, value] : json_.items())
     if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat(name_, ".", Shown(key), ": unknown key", DidYouMean(key, known_)));
+      return absl::InvalidArgumentError(absl::StrCat(name_, ".", Shown(key), ": unknown key", DidYouMean(key, known_)));
   return absl::OkStatus();
 }
 

@@ -83,9 +83,8 @@ void ReadJob(OptionReader& reader, LoaderOptions& options) {
   ReadPipeline(reader, options);
   reader.Read("batch_size", options.batch_size, 1, uint64_t{1} << 30);
   reader.Read("seed", options.seed, 0, std::numeric_limits<uint64_t>::max());
-  reader.Read<LastBatch>(
-      "last_batch", options.last_batch,
-      {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"partial", LastBatch::kPartial}});
+  reader.Read<LastBatch>("last_batch", options.last_batch,
+                         {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"partial", LastBatch::kPartial}});
   reader.Read("rank", options.rank, 0, kMost);
   reader.Read("world_size", options.world_size, 1, kMost);
   if (options.batch_size == 0) reader.Fail("batch_size", "is required");

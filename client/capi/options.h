@@ -8,8 +8,8 @@
 
 namespace stoker {
 
-// The JSON options of stoker.h. Pure functions. InvalidArgument names the key: "options.batch_sice: unknown key; did you
-// mean 'batch_size'?".
+// The JSON options of stoker.h. Pure functions. InvalidArgument names the key: "options.batch_sice: unknown key; did
+// you mean 'batch_size'?".
 
 // Of stoker_list.
 absl::StatusOr<Client::Options> ParseClientOptions(const char* text);

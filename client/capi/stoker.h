@@ -8,10 +8,11 @@
 // Calls that can fail return a stoker_code, 0 for success; stoker_error() then says in words what failed, for the
 // calling thread until its next failing call. What a function gives through a pointer stays untouched when it fails.
 // Strings are UTF-8. JSON documents may gain keys; unknown keys in those that the caller gives are errors that name
-// them.
+// them, and null there is as good as no key.
 //
 // Objects are used by one thread at a time, unless said otherwise; different objects by any. A process that forks must
-// not use them in the child: calls there fail with STOKER_FAILED_PRECONDITION.
+// not use them in the child, nor connect there if it had connected before: calls fail there with
+// STOKER_FAILED_PRECONDITION, and those that let go of an object do nothing.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -79,9 +80,8 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 //   servers             list of addresses: "host:port", "dns:///name:port", "file:/path", "unix:/path"; required
 //   batch_size          samples of a batch of this rank; required
 //   dataset             name; may be left out where the servers have just one
-//   pipeline            {"ops": [{"RandomResizedCrop": {"size": 224}}, …], …}, as in the server's YAML, or that YAML as
-//   a
-//                       string; or "pipeline_name", one that the servers offer; default: RandomResizedCrop(224),
+//   pipeline            {"ops": [{"RandomResizedCrop": {"size": 224}}, …], …}, as in the server's YAML, or that YAML
+//                       as a string; or "pipeline_name", one that the servers offer; default: RandomResizedCrop(224),
 //                       RandomHorizontalFlip
 //   device              "cpu" (default), "cuda", "cuda:1"
 //   pin                 "auto" (default): page-locked memory for a GPU as far as it is to be had; "on": or fail; "off"

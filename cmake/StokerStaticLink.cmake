@@ -1,0 +1,79 @@
+# stoker_link_statically(TARGET LIBRARY...): links TARGET with libraries of ours and all that they need, so that it finds
+# what it needs in any glibc system: gRPC, protobuf, Abseil, OpenSSL, the C++ runtime and others go in as static
+# libraries. libgcc_s stays shared, which every such system has: libgcc_eh of GCC 12 would demand glibc 2.35.
+#
+# STOKER_STATIC_LINK says whether that can be had: cmake/build_pic_libraries.sh makes what Debian does not package so, and
+# ./dev runs it. Not with sanitizers, whose runtimes want the shared ones.
+set(STOKER_PIC_LIBRARIES ${PROJECT_SOURCE_DIR}/.cache/pic CACHE PATH "What cmake/build_pic_libraries.sh made")
+set(STOKER_STATIC_LINK OFF)
+if(EXISTS ${STOKER_PIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
+  set(STOKER_STATIC_LINK ON)
+  file(GLOB stoker_static_libraries ${STOKER_PIC_LIBRARIES}/lib*.a)
+endif()
+
+# Targets of packages whose libraries are among those.
+set(stoker_static_targets
+  "^(gRPC|protobuf|absl|re2|ZLIB|OpenSSL|spdlog|fmt|hwy|JPEG)::|^yaml-cpp$|^PkgConfig::(xxhash|spng|webp)$")
+
+# stoker_links(VARIABLE TARGET): what TARGET, an ordinary library of ours, is linked with.
+function(stoker_links variable target)
+  get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
+  set(found)
+  foreach(link ${links})
+    string(REGEX REPLACE [[^\$<LINK_ONLY:(.*)>$]] [[\1]] link "${link}")
+    if(TARGET "${link}")
+      list(APPEND found ${link})
+    endif()
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+function(stoker_link_statically target)
+  set(ours)
+  set(others)
+  foreach(library ${ARGN})
+    if(TARGET "${library}")
+      stoker_closure(closure ${library})
+      list(APPEND ours ${closure})
+      list(APPEND others ${library})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES ours)
+  set(files)
+  foreach(library ${ours})
+    stoker_links(links ${library})
+    list(APPEND others ${links})
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      list(APPEND files $<TARGET_FILE:${library}>)
+      add_dependencies(${target} ${library})
+    endif()
+  endforeach()
+  set(rest)
+  foreach(library ${others})
+    get_target_property(imported ${library} IMPORTED)
+    if(imported AND NOT library MATCHES "${stoker_static_targets}")
+      list(APPEND rest ${library})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES rest)
+  target_link_libraries(${target} PRIVATE
+    -Wl,--start-group ${files} ${stoker_static_libraries} -Wl,--end-group ${rest} Threads::Threads ${CMAKE_DL_LIBS} rt)
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/static/arc4random.cc)
+  target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--gc-sections)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${files} ${stoker_static_libraries})
+endfunction()
+
+# stoker_bundle_program(PROGRAM): the target bundle-PROGRAM, which links the objects of PROGRAM statically, as
+# bundle/bin/PROGRAM. Not built unless asked for.
+function(stoker_bundle_program program)
+  set(target bundle-${program})
+  get_target_property(libraries ${program} LINK_LIBRARIES)
+  list(FILTER libraries EXCLUDE REGEX "^stoker_compile_options$")
+  add_executable(${target} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${program}>)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${program} LINKER_LANGUAGE CXX SKIP_BUILD_RPATH ON
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bundle/bin)
+  stoker_link_statically(${target} ${libraries})
+  set_property(GLOBAL APPEND PROPERTY STOKER_BUNDLE_TARGETS ${target})
+endfunction()
