@@ -2,8 +2,8 @@
 """build_wheel.py LIBRARY FOLDER: writes the wheel of the package stoker, with LIBRARY, a libstoker.so, inside.
 
 Prints the wheel's path. One wheel for every Python >= 3.9. Equal inputs give equal bytes. Needs Python 3.11 and
-nothing else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only glibc 2.N,
-linux where it needs other libraries of the machine that built it.
+nothing else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only
+glibc 2.N, linux where it needs other libraries of the machine that built it.
 
 It is also a build backend (PEP 517): `STOKER_LIBRARY=… pip wheel client/python`.
 """

@@ -470,6 +470,40 @@ def test_use_after_fork_is_explained(server):
         assert sum(1 for _ in batches) == 11  # The parent goes on.
 
 
+def test_a_fork_beside_a_waiting_thread_is_explained(start_server, photos):
+    server = start_server("--data", photos)
+    loader = loader_of(server, progress_timeout=600)
+    server.pause()
+
+    def wait():
+        with pytest.raises(package.CancelledError):
+            list(loader)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    for call in (
+        loader.state_dict,
+        loader.stats,
+        loader.close,
+        lambda: next(iter(loader)),
+        lambda: loader.set_epoch(1),
+    ):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # Ends a child that would wait for ever.
+            try:
+                call()
+                os._exit(int(call == loader.close))
+            except package.ForkedError:
+                os._exit(1)
+            finally:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    loader.close()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
 def test_pickling_is_explained(server):
     import pickle
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Callable, Optional, Union
 
 from . import _library, outputs
@@ -239,8 +239,7 @@ class Loader(_library.Owner):
         return self._begin(lambda batch: batch)
 
     def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
-        with self._lock:
-            self._usable()
+        with self._exclusively():
             previous = self._epoch_iterator
             if previous is not None:
                 previous.left = True
@@ -251,12 +250,11 @@ class Loader(_library.Owner):
             self._epoch_iterator = _Epoch(self, hand_out)
             return self._epoch_iterator
 
-    def _next(self, iterator: _Epoch) -> Batch:
-        """The iterator's next batch; StopIteration at the epoch's end."""
+    def _next(self, iterator: _Epoch) -> Optional[Batch]:
+        """The iterator's next batch, or None at the epoch's end."""
         with _range("stoker.wait"):
             while True:
-                with self._lock:
-                    self._usable()
+                with self._exclusively():
                     if iterator.left:
                         raise RuntimeError("this epoch was left: another iteration, epoch or state was begun since")
                     code = self._receive()
@@ -271,7 +269,7 @@ class Loader(_library.Owner):
             return _library.OK
         return self._library.stoker_loader_next(self._handle, _library.PATIENCE, ctypes.byref(self._pending.pointer))
 
-    def _arrived(self, iterator: _Epoch) -> Batch:
+    def _arrived(self, iterator: _Epoch) -> Optional[Batch]:
         batch = self._pending
         if batch.pointer:
             batch.describe()
@@ -281,7 +279,7 @@ class Loader(_library.Owner):
             self._epoch += 1
             self._position = 0
             self._show_warnings()
-            raise StopIteration
+            return None
         if not iterator.begun:
             iterator.begun = True
             self._show_warnings()
@@ -322,8 +320,7 @@ class Loader(_library.Owner):
         the state stands in is gone on with: ``for epoch in range(loader.epoch, epochs): loader.set_epoch(epoch)`` is
         right in every job, resumed or not.
         """
-        with self._lock:
-            self._usable()
+        with self._exclusively():
             if not (self._restored and epoch == self._epoch):
                 self._leave()
                 self._go_to(epoch)
@@ -332,7 +329,7 @@ class Loader(_library.Owner):
         """Where the loader stands, some hundred bytes that JSON takes: batches that were handed out count, those made
         ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
         """
-        with self._lock:
+        with self._exclusively():
             state = json.loads(self._text(self._library.stoker_loader_state))
             if self._pending.pointer:  # Counts for the library, but was not handed out.
                 state.update(epoch=self._epoch, position=self._position)
@@ -345,8 +342,7 @@ class Loader(_library.Owner):
         pixels, which ``accept_other_pixels`` takes as they are now.
         """
         text = json.dumps(dict(state)).encode()
-        with self._lock:
-            self._usable()
+        with self._exclusively():
             _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
             self._leave()
             self._set_cursor()
@@ -376,6 +372,7 @@ class Loader(_library.Owner):
         """What it has done since it was made: counts of batches, samples, spans and bytes, seconds that it waited, and
         each server's part.
         """
+        self.check_process()
         with self._life:  # Never waits for a batch.
             self._usable()
             return json.loads(_library.text_from(self._library.stoker_loader_stats, self._handle))
@@ -388,8 +385,7 @@ class Loader(_library.Owner):
         drops = self._last_batch == "drop" and len(self.dataset) % self.batch_size != 0
         if self.world_size != 1 or drops:
             raise InvalidArgumentError("digest: one rank must read the whole epoch: world_size=1, last_batch='partial'")
-        with self._lock:
-            self._usable()
+        with self._exclusively():
             self._leave()
             self._go_to(self._epoch if epoch is None else epoch)
         digest = Digest()
@@ -433,9 +429,16 @@ class Loader(_library.Owner):
         if self._handle is None:
             raise CancelledError("the loader was closed")
 
-    def _text(self, function: Callable[..., int]) -> str:
+    @contextmanager
+    def _exclusively(self) -> Iterator[None]:
+        """For calls that the library takes one at a time. In a forked child another thread's lock would never open."""
+        self.check_process()
         with self._lock:
             self._usable()
+            yield
+
+    def _text(self, function: Callable[..., int]) -> str:
+        with self._exclusively():
             return _library.text_from(function, self._handle)
 
     def _show_warnings(self) -> None:
@@ -461,11 +464,10 @@ class _Epoch:
     def __next__(self) -> Any:
         if self._over:
             raise StopIteration
-        try:
-            batch = self._loader._next(self)
-        except StopIteration:
+        batch = self._loader._next(self)
+        if batch is None:
             self._over = True
-            raise
+            raise StopIteration
         return self._hand_out(batch)
 
 
