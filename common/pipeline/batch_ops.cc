@@ -15,6 +15,7 @@ namespace stoker {
 namespace {
 
 constexpr double kMinAlpha = 0.001, kMaxAlpha = 1000;
+constexpr int kMaxChoices = 64;
 
 bool IsMix(const v1::Op& op) { return op.has_mix_up() || op.has_cut_mix(); }
 
@@ -59,20 +60,6 @@ double DrawLogGamma(double alpha, Draws& draws) {
   }
 }
 
-// torchvision's CutMix.make_params.
-BatchDraw DrawCutMix(double lambda, ImageSize size, Draws& draws) {
-  const auto x = static_cast<int64_t>(draws.Below(size.width)), y = static_cast<int64_t>(draws.Below(size.height));
-  const double half = 0.5 * std::sqrt(1 - lambda);
-  const auto half_width = static_cast<int64_t>(half * static_cast<double>(size.width));
-  const auto half_height = static_cast<int64_t>(half * static_cast<double>(size.height));
-  const int64_t left = std::max<int64_t>(0, x - half_width), right = std::min(size.width, x + half_width);
-  const int64_t top = std::max<int64_t>(0, y - half_height), bottom = std::min(size.height, y + half_height);
-  BatchDraw draw = {.kind = BatchDraw::Kind::kCutMix, .top = top, .left = left, .size = {bottom - top, right - left}};
-  draw.lambda =
-      1 - static_cast<double>(draw.size.width * draw.size.height) / static_cast<double>(size.width * size.height);
-  return draw;
-}
-
 template <typename Arguments>
 double AlphaOf(const Arguments& arguments) {
   return arguments.has_alpha() ? arguments.alpha() : 1;
@@ -87,6 +74,8 @@ bool ChoosesBatchOp(const v1::RandomChoice& op) {
 bool IsBatchOp(const v1::Op& op) { return IsMix(op) || (op.has_random_choice() && ChoosesBatchOp(op.random_choice())); }
 
 absl::Status ValidateBatchChoice(const v1::RandomChoice& op) {
+  if (op.transforms_size() > kMaxChoices)
+    return Invalid(op, "transforms", absl::StrCat(op.transforms_size(), " ops, at most ", kMaxChoices));
   for (int i = 0; i < op.transforms_size(); ++i) {
     const v1::Op& transform = op.transforms(i);
     if (!IsMix(transform))
@@ -120,6 +109,18 @@ bool MayCutMix(const v1::Op& op) {
   return may;
 }
 
+BatchDraw CutMixOf(double lambda, int64_t x, int64_t y, ImageSize size) {
+  const double half = 0.5 * std::sqrt(1 - lambda);
+  const auto half_width = static_cast<int64_t>(half * static_cast<double>(size.width));
+  const auto half_height = static_cast<int64_t>(half * static_cast<double>(size.height));
+  const int64_t left = std::max<int64_t>(0, x - half_width), right = std::min(size.width, x + half_width);
+  const int64_t top = std::max<int64_t>(0, y - half_height), bottom = std::min(size.height, y + half_height);
+  BatchDraw draw = {.kind = BatchDraw::Kind::kCutMix, .top = top, .left = left, .size = {bottom - top, right - left}};
+  draw.lambda =
+      1 - static_cast<double>(draw.size.width * draw.size.height) / static_cast<double>(size.width * size.height);
+  return draw;
+}
+
 double DrawBeta(double alpha, Draws& draws) {
   const double one = DrawLogGamma(alpha, draws), other = DrawLogGamma(alpha, draws);
   return 1 / (1 + DeterministicExp(std::clamp(other - one, -700.0, 700.0)));
@@ -136,7 +137,10 @@ BatchDraw DrawBatchOp(const v1::Op& op, const DrawKey& key, ImageSize size) {
   STOKER_CHECK(IsMix(op));
   Draws draws(key);
   const double lambda = DrawBeta(op.has_mix_up() ? AlphaOf(op.mix_up()) : AlphaOf(op.cut_mix()), draws);
-  if (op.has_cut_mix()) return DrawCutMix(lambda, size, draws);
+  if (op.has_cut_mix()) {
+    const auto x = static_cast<int64_t>(draws.Below(size.width)), y = static_cast<int64_t>(draws.Below(size.height));
+    return CutMixOf(lambda, x, y, size);
+  }
   return {.kind = BatchDraw::Kind::kMixUp, .lambda = lambda};
 }
 

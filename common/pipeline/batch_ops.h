@@ -34,6 +34,9 @@ bool MayCutMix(const v1::Op& op);
 // Draws a valid batch op by `key` for images of `size`.
 BatchDraw DrawBatchOp(const v1::Op& op, const DrawKey& key, ImageSize size);
 
+// torchvision's CutMix of a drawn λ and center: the rectangle, cut where the image ends, and what is left of λ.
+BatchDraw CutMixOf(double lambda, int64_t x, int64_t y, ImageSize size);
+
 // A number from Beta(alpha, alpha), 0 to 1, as the ratio of two of Gamma(alpha): Marsaglia and Tsang, "A Simple Method
 // for Generating Gamma Variables" (2000). The same bits on every machine. Requires 0.001 ≤ alpha ≤ 1000.
 double DrawBeta(double alpha, Draws& draws);

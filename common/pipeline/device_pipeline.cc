@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/pipeline/batch_ops.h"
 #include "common/pipeline/ops.h"
@@ -109,6 +110,7 @@ class DevicePipeline::Builder {
 
   // Makes each of the field's whole numbers `classes` of `dtype`.
   absl::Status MakeOneHot(int field, v1::Dtype dtype, const FieldProgram& program) {
+    STOKER_RETURN_IF_ERROR(Take(field, program));
     v1::Field made = device_.fields_[field];
     if (!IsWholeNumber(made.dtype()))
       return absl::InvalidArgumentError(
@@ -116,7 +118,6 @@ class DevicePipeline::Builder {
     made.set_dtype(dtype);
     made.add_shape(program.classes);
     STOKER_RETURN_IF_ERROR(ByteSize(made).status());
-    STOKER_RETURN_IF_ERROR(Take(field, program));
     device_.fields_[field] = made;
     return absl::OkStatus();
   }
@@ -219,9 +220,11 @@ absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeli
   Builder builder(device);
   for (int i = ServerOps(pipeline); i < pipeline.ops_size(); ++i) {
     const absl::Status status = builder.Add(pipeline.ops(i), i);
+    const std::string name = OpName(pipeline.ops(i));
+    const bool named = absl::StartsWith(status.message(), name);
     if (!status.ok())
       return absl::InvalidArgumentError(
-          absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline.ops(i)), ": ", status.message()));
+          absl::StrCat("pipeline.ops[", i, "]: ", named ? "" : name + ": ", status.message()));
   }
   builder.Finish();
   for (const v1::Field& field : device.fields_) {

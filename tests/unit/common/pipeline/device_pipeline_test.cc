@@ -1,5 +1,7 @@
 #include "common/pipeline/device_pipeline.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/pipeline/ops.h"
 #include "common/pipeline/server_pipeline.h"
 #include "gmock/gmock.h"
@@ -58,6 +60,205 @@ TEST(DevicePipelineTest, DrawsTheFlipsThatTheServerWouldDraw) {
   for (uint64_t position = 0; position < 100; ++position)
     EXPECT_EQ(device->Draw(7, 1, position).flips.horizontal,
               !server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position)->empty());
+}
+
+std::string Refusal(const std::string& text) { return std::string(Create(text).status().message()); }
+
+// Names of the steps, and of each its ops.
+std::string Steps(const std::string& text) {
+  const auto device = Create(text);
+  EXPECT_TRUE(device.ok()) << device.status();
+  std::string steps;
+  for (const DeviceStep& step : device->image().steps) {
+    const char* const names[] = {"warp", "colors", "blur", "mask", "erase"};
+    absl::StrAppend(&steps, steps.empty() ? "" : ", ", names[static_cast<int>(step.kind)], " ",
+                    absl::StrJoin(step.ops, "+"));
+  }
+  return steps;
+}
+
+// Ops on the device.
+std::string OnDevice(const std::vector<std::string>& ops) {
+  std::string text;
+  for (const std::string& op : ops) absl::StrAppend(&text, "ops { placement: PLACEMENT_DEVICE ", op, " } ");
+  return text;
+}
+
+TEST(DevicePipelineTest, GeometricOpsShareAPassWhereOneGatherShowsThem) {
+  const std::string crop = "random_crop { size: 4 }", pad = "pad { padding: 1 }", resize = "resize { size: [5, 5] }";
+  const std::string turn = "random_rotation { degrees: 9 }", flip = "random_horizontal_flip {}";
+  EXPECT_EQ(Steps(OnDevice({crop, resize, turn, flip})), "warp 0+1+2+3");
+  EXPECT_EQ(Steps(OnDevice({"random_resized_crop { size: 3 }", flip})), "warp 0+1");
+  EXPECT_EQ(Steps(OnDevice({"random_crop { size: 4 padding: 2 }", flip, turn})), "warp 0+1, warp 2");
+  EXPECT_EQ(Steps(OnDevice({resize, resize})), "warp 0, warp 1");
+  EXPECT_EQ(Steps(OnDevice({turn, crop, turn})), "warp 0+1, warp 2");
+  EXPECT_EQ(Steps(OnDevice({turn, pad})), "warp 0, warp 1");
+  EXPECT_EQ(Steps(OnDevice({resize, pad})), "warp 0+1");
+  EXPECT_EQ(Steps(OnDevice({resize, "pad { padding: 1 padding_mode: PADDING_MODE_EDGE }"})), "warp 0, warp 1");
+}
+
+TEST(DevicePipelineTest, ColorOpsShareAPassWithOneMean) {
+  const std::string jitter = "color_jitter { contrast: 0.5 }", gray = "random_grayscale {}";
+  EXPECT_EQ(Steps(OnDevice({jitter, gray, "adjust_hue { hue_factor: 0.1 }"})), "colors 0+1+2");
+  EXPECT_EQ(Steps(OnDevice({jitter, "adjust_contrast { contrast_factor: 2 }"})), "colors 0, colors 1");
+  EXPECT_EQ(Steps(OnDevice({"color_jitter { hue: 0.5 }", "color_jitter { hue: 0.5 }", gray})), "colors 0+1, colors 2");
+  EXPECT_EQ(Steps(OnDevice({"random_mask { ratio: 0.5 }", "gaussian_blur { kernel_size: 3 }", "random_erasing {}"})),
+            "mask 0, blur 1, erase 2");
+}
+
+TEST(DevicePipelineTest, FlipsAtTheEndAreTheOutputs) {
+  EXPECT_EQ(Steps(OnDevice({"color_jitter { hue: 0.5 }", "random_horizontal_flip {}", "random_vertical_flip {}"})),
+            "colors 0");
+  EXPECT_EQ(Steps(OnDevice({"random_horizontal_flip {}", "color_jitter { hue: 0.5 }"})), "warp 0, colors 1");
+}
+
+TEST(DevicePipelineTest, OpsInsideOfOthersDrawWhatTheServerDraws) {
+  const std::string op =
+      "random_choice { transforms { random_apply { p: 0.7 transforms { color_jitter { brightness: 0.5 hue: 0.2 } } "
+      "transforms { random_rotation { degrees: 30 } } } } transforms { random_rotation { degrees: 90 } } }";
+  const auto device = Create(OnDevice({op}));
+  ASSERT_TRUE(device.ok()) << device.status();
+  v1::Pipeline on_server;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("ops { " + op + " }", &on_server));
+  const auto server =
+      ServerPipeline::Create(on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
+  int colors = 0, turns = 0;
+  for (uint64_t position = 0; position < 200; ++position) {
+    const SampleDraw draw = device->Draw(7, 1, position);
+    std::vector<std::array<double, 6>> drawn, expected;
+    int changes = 0, expected_changes = 0;
+    for (const StepDraw& step : draw.steps) {
+      if (const auto* warp = std::get_if<Warp>(&step); warp && warp->matrix != Warp().matrix)
+        drawn.push_back(warp->matrix);
+      if (const auto* change = std::get_if<Colors>(&step)) changes += change->count;
+    }
+    const auto parameters = server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position);
+    for (const OpParameters& parameter : *parameters) {
+      if (const auto* warp = std::get_if<WarpParameters>(&parameter)) expected.push_back(warp->matrix);
+      expected_changes += std::holds_alternative<ColorParameters>(parameter);
+    }
+    EXPECT_EQ(drawn, expected) << position;
+    EXPECT_EQ(changes, expected_changes) << position;
+    colors += changes > 0, turns += !drawn.empty();
+  }
+  EXPECT_GT(colors, 20);
+  EXPECT_GT(turns, 60);
+  EXPECT_LT(turns, 195);
+}
+
+TEST(DevicePipelineTest, AnyNumberOfChannels) {
+  v1::Field image;
+  image.set_name("image"), image.set_dtype(v1::DTYPE_UINT8);
+  for (int extent : {4, 6, 5}) image.add_shape(extent);
+  const auto create = [&](const std::string& text) {
+    v1::Pipeline pipeline;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+    return DevicePipeline::Create(pipeline, {image});
+  };
+  const std::string floats = "ops { to_dtype { dtype: DTYPE_BFLOAT16 } } ";
+  const auto device =
+      create(floats + "ops { normalize { mean: 0 std: [1, 2, 4, 8, 16] } } ops { to_memory_format {} }");
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_THAT(device->image().scale, testing::ElementsAre(1, 0.5, 0.25, 0.125, 0.0625));
+  EXPECT_THAT(device->fields()[0].shape(), testing::ElementsAre(5, 4, 6));
+  EXPECT_EQ(device->fields()[0].dtype(), v1::DTYPE_BFLOAT16);
+  EXPECT_TRUE(create(OnDevice({"random_crop { size: 9 padding: 9 fill: 7 }", "random_erasing { value: 3 }"})).ok());
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {floats + "ops { normalize { mean: [1, 2, 3] std: 1 } }",
+            "pipeline.ops[1]: Normalize: give one number or one a channel (5); found 3"},
+           {OnDevice({"color_jitter { hue: 0.5 }"}),
+            "pipeline.ops[0]: ColorJitter: needs three channels, and the image has 5"},
+           {OnDevice({"pad { padding: 1 fill: [1, 2, 3] }"}),
+            "pipeline.ops[0]: Pad: give one number for all of the image's 5 channels"}})
+    EXPECT_EQ(create(text).status().message(), message);
+}
+
+TEST(DevicePipelineTest, ErasesAfterToDtypeInUnitsOfWhatFollows) {
+  const auto device = Create(
+      "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } "
+      "ops { placement: PLACEMENT_DEVICE random_erasing { p: 1 value: [0.5, 1, 0] } } "
+      "ops { normalize { mean: 0.5 std: 0.25 } }");
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_TRUE(device->image().erases);
+  EXPECT_THAT(device->image().erase_value, testing::ElementsAre(0, 2, -2));
+}
+
+TEST(DevicePipelineTest, OtherFieldsChangeTheirSchema) {
+  const auto mixed = Create("ops { cut_mix { num_classes: 9 } } ops { to_memory_format {} }");
+  ASSERT_TRUE(mixed.ok()) << mixed.status();
+  EXPECT_EQ(mixed->fields()[1].dtype(), v1::DTYPE_FLOAT32);
+  EXPECT_THAT(mixed->fields()[1].shape(), testing::ElementsAre(9));
+  EXPECT_EQ(mixed->source_fields()[1].dtype(), v1::DTYPE_INT64);
+  EXPECT_TRUE(mixed->image().mixes_rectangles && !mixed->image().mixes_pixels);
+  const auto bits = Create("ops { unpack_bits { field: 'image' shape: [4, 6, 3, 8] } }");
+  ASSERT_TRUE(bits.ok()) << bits.status();
+  EXPECT_THAT(bits->fields()[0].shape(), testing::ElementsAre(4, 6, 3, 8));
+  EXPECT_EQ(bits->image().field, -1);
+}
+
+TEST(DevicePipelineTest, RefusalsNameTheOpAndWhatToDo) {
+  const std::string floats = "ops { to_dtype { dtype: DTYPE_FLOAT16 } } ", mix = "ops { mix_up { num_classes: 9 } } ";
+  const std::pair<std::string, std::string> cases[] = {
+      {OnDevice({"random_crop { size: 8 }"}),
+       "pipeline.ops[0]: RandomCrop.size: an image of 6×4, with padding 6×4, is smaller than the crop of "
+       "8×8; set pad_if_needed, or Resize first"},
+      {OnDevice({"resize { size: 8 interpolation: INTERPOLATION_LANCZOS }"}),
+       "pipeline.ops[0]: Resize: only nearest and bilinear run on the device; choose one, or run it on the "
+       "server"},
+      {OnDevice({"random_apply { transforms { center_crop { size: 2 } } p: 1 }"}),
+       "pipeline.ops[0]: RandomApply.transforms: CenterCrop: inside of another op it must not change the "
+       "image's size on the device; run it on the server"},
+      {OnDevice({"resize { size: 16384 }", "resize { size: [16384, 16384] }"}),
+       "pipeline.ops[0]: Resize.size: an image of 6×4 would become 24576×16384, more than 16384 a side; set "
+       "max_size"},
+      {OnDevice({"resize { size: [16384, 16384] }"}),
+       "pipeline.ops[0]: Resize: field 'image': shape 16384×16384×3 is empty or above 268435456 bytes"},
+      {floats + OnDevice({"center_crop { size: 2 }"}),
+       "pipeline.ops[1]: CenterCrop: works on uint8 on the device; move it before ToDtype"},
+      {floats + OnDevice({"random_erasing {}", "random_erasing {}"}),
+       "pipeline.ops[2]: RandomErasing: move it before RandomErasing, of which one may follow ToDtype"},
+      {floats + OnDevice({"random_erasing {}", "random_vertical_flip {}"}),
+       "pipeline.ops[2]: RandomVerticalFlip: move it before RandomErasing, of which one may follow ToDtype"},
+      {floats + floats, "pipeline.ops[1]: ToDtype: the image is float16 already"},
+      {mix, "pipeline.ops[0]: MixUp: needs ToDtype to float32, float16 or bfloat16 before it"},
+      {floats + mix + "ops { normalize { mean: 0 std: 1 } }",
+       "pipeline.ops[2]: Normalize: images are mixed last; move it before MixUp, CutMix"},
+      {floats + mix + mix, "pipeline.ops[2]: MixUp: images are mixed last; move it before MixUp, CutMix"},
+      {floats + mix + "ops { one_hot { num_classes: 9 } }",
+       "pipeline.ops[2]: OneHot: field 'label' is made by another op already; leave one out"},
+      {"ops { cut_mix { num_classes: 9 field: 'class' } }",
+       "pipeline.ops[0]: CutMix: field 'class' is not sent; name another in `field`"},
+      {"ops { cut_mix { num_classes: 9 field: 'image' } }",
+       "pipeline.ops[0]: CutMix: field 'image' is not one whole number a sample (labels are made one-hot here)"},
+      {"ops { unpack_bits { field: 'label' shape: 64 } }",
+       "pipeline.ops[0]: UnpackBits: field 'label' has int64, not uint8"},
+      {"ops { unpack_bits { field: 'image' shape: [24, 25] } }",
+       "pipeline.ops[0]: UnpackBits: shape has 600 bits, which are 75 bytes, and field 'image' has 72"},
+      {"ops { random_apply { transforms { mix_up { num_classes: 9 } } } }",
+       "pipeline.ops[0]: RandomApply.transforms[0]: MixUp: stands in no other op"},
+      {"ops { placement: PLACEMENT_SERVER mix_up { num_classes: 9 } }",
+       "pipeline.ops[0]: MixUp.placement: runs on the device only"},
+      {OnDevice({"random_erasing { value: 0.5 }"}),
+       "pipeline.ops[0]: RandomErasing.value: 0.5 is not a whole number from 0 to 255; after ToDtype it may be"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(Refusal(text), message) << text;
+}
+
+TEST(DevicePipelineTest, TheServerRefusesWhatNoDeviceCanRun) {
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(OnDevice({"random_crop { size: 8 }"}), &pipeline));
+  const SourceSchema schema = {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}};
+  EXPECT_THAT(ServerPipeline::Create(pipeline, schema).status().message(),
+              testing::HasSubstr("pipeline.ops[0]: RandomCrop"));
+}
+
+TEST(DevicePipelineTest, NamesALabelThatHasNoClass) {
+  const auto device = Create("ops { one_hot { num_classes: 3 } }");
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_TRUE(device->CheckClasses(1, std::array<int64_t, 3>{0, 1, 2}.data(), 3).ok());
+  EXPECT_EQ(device->CheckClasses(1, std::array<int64_t, 3>{0, 3, -1}.data(), 3).message(),
+            "pipeline.ops[0]: OneHot.num_classes: field 'label' has a 3, and 3 classes end at 2");
+  EXPECT_FALSE(device->CheckClasses(1, std::array<int64_t, 1>{-1}.data(), 1).ok());
 }
 
 }  // namespace
