@@ -1,0 +1,204 @@
+// Each op on the device against itself on the server: the same draws, hence the same image but for what is said here.
+//
+// Bounds are in levels of 0 to 255, over paintings with fine detail. Ops that are exact: crops, pads, flips, erasing,
+// masks, colors, blur. The others differ in what one gather per pixel cannot do:
+//
+// - Resizing without antialias is the same triangle, in other arithmetic: a level.
+// - With antialias the server filters before it reduces, and the device does not: on edges of one pixel that is
+//   unbounded but for the mean, which grows with the reduction. Enlarging filters nothing.
+// - Turning with nearest takes a neighbor where a position falls between two pixels: the server steps along rows with
+//   1/2^16 pixel. Bilinear truncates there and rounds here: a level.
+// - Several at once are interpolated once, on the server one after the other.
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/loader/loader.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "tests/support/cluster.h"
+#include "tests/support/photo_folder.h"
+
+namespace stoker {
+namespace {
+
+v1::ServerConfig PhotoConfig(const std::string& folder) {
+  v1::ServerConfig config = SyntheticConfig(1);
+  config.clear_datasets();
+  auto& dataset = *config.add_datasets();
+  dataset.set_name("photos");
+  dataset.mutable_image_folder()->set_path(folder);
+  return config;
+}
+
+class DeviceOpsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = absl::StrCat(testing::TempDir(), "device-ops-", getpid());
+    ASSERT_TRUE(WritePhotoFolder(folder_, {.classes = 2, .images = 12, .size = {90, 120}}).ok());  // 24 paintings.
+    cluster_ = new Cluster(1, PhotoConfig(folder_));
+  }
+  static void TearDownTestSuite() {
+    delete cluster_;
+    std::filesystem::remove_all(folder_);
+  }
+
+  // All images of an epoch under `ops`, the last `moved` of them on the device.
+  static std::vector<uint8_t> Images(std::vector<std::string> ops, size_t moved) {
+    ops.insert(ops.begin(), "resize { size: [72, 96] }");
+    for (size_t i = ops.size() - moved; i < ops.size(); ++i) ops[i] = "placement: PLACEMENT_DEVICE " + ops[i];
+    LoaderOptions job;
+    job.servers = cluster_->addresses();
+    job.batch_size = 8;
+    job.seed = 11;
+    job.pipeline.emplace();
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        absl::StrJoin(ops, "",
+                      [](std::string* out, const std::string& op) { absl::StrAppend(out, "ops { ", op, " } "); }),
+        &*job.pipeline));
+    auto loader = Loader::Create(job);
+    EXPECT_TRUE(loader.ok()) << loader.status();
+    std::vector<uint8_t> images;
+    while (loader.ok()) {
+      auto batch = (*loader)->Next();
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (!batch.ok() || !batch->has_value()) break;
+      const Tensor& image = (*batch)->tensors()[0];
+      const auto* bytes = static_cast<const uint8_t*>(image.data);
+      images.insert(images.end(), bytes, bytes + image.bytes);
+    }
+    EXPECT_FALSE(images.empty());
+    return images;
+  }
+
+  struct Difference {
+    int most = 0;
+    double mean = 0, changed = 0;  // Of levels; of values that differ, as a share.
+  };
+
+  static Difference Moved(const std::vector<std::string>& ops) {
+    const std::vector<uint8_t> server = Images(ops, 0), device = Images(ops, ops.size());
+    EXPECT_EQ(server.size(), device.size());
+    Difference difference;
+    for (size_t i = 0; i < server.size() && i < device.size(); ++i) {
+      const int levels = std::abs(server[i] - device[i]);
+      difference.most = std::max(difference.most, levels);
+      difference.mean += levels;
+      difference.changed += levels != 0;
+    }
+    difference.mean /= static_cast<double>(server.size());
+    difference.changed /= static_cast<double>(server.size());
+    // That the ops do something at all.
+    EXPECT_NE(server, Images({}, 0)) << absl::StrJoin(ops, ", ");
+    return difference;
+  }
+
+  static inline std::string folder_;
+  static inline Cluster* cluster_ = nullptr;
+};
+
+TEST_F(DeviceOpsTest, ExactOpsAreTheSameToTheBit) {
+  const std::vector<std::string> each[] = {
+      {"random_horizontal_flip {}"},
+      {"random_vertical_flip {}"},
+      {"random_crop { size: 64 }"},
+      {"random_crop { size: [72, 96] padding: 8 fill: [9, 80, 200] }"},
+      {"center_crop { size: 40 }"},
+      {"center_crop { size: 120 }"},
+      {"pad { padding: [3, 5, 7, 1] fill: 17 }"},
+      {"pad { padding: 9 padding_mode: PADDING_MODE_EDGE }"},
+      {"pad { padding: 9 padding_mode: PADDING_MODE_REFLECT }"},
+      {"pad { padding: 9 padding_mode: PADDING_MODE_SYMMETRIC }"},
+      {"random_erasing { p: 0.8 value: [1, 2, 3] }"},
+      {"random_mask { ratio: 0.1 }"},
+      {"random_mask { ratio: 0.4 dilate: false }"},
+      {"gaussian_blur { kernel_size: 3 }"},
+      {"gaussian_blur { kernel_size: [9, 23] sigma: [0.5, 4] }"},
+      {"color_jitter { brightness: 0.5 contrast: 0.5 saturation: 0.5 hue: 0.3 }"},
+      {"adjust_brightness { brightness_factor: 1.7 }"},
+      {"adjust_contrast { contrast_factor: 0.3 }"},
+      {"adjust_saturation { saturation_factor: 2.5 }"},
+      {"adjust_hue { hue_factor: -0.2 }"},
+      {"grayscale { num_output_channels: 3 }"},
+      {"random_grayscale { p: 0.5 }"},
+      {"random_posterize { bits: 3 }"},
+      {"random_solarize { threshold: 90.5 }"},
+      {"random_invert {}"},
+      {"random_crop { size: 48 padding: 12 }", "random_horizontal_flip {}", "random_vertical_flip {}",
+       "color_jitter { contrast: 0.5 hue: 0.1 }", "adjust_contrast { contrast_factor: 1.5 }", "random_grayscale {}",
+       "gaussian_blur { kernel_size: 5 }", "random_erasing {}", "random_mask { ratio: 0.02 }",
+       "random_horizontal_flip {}"},
+      {"random_apply { p: 0.7 transforms { color_jitter { brightness: 0.4 } } transforms { gaussian_blur { "
+       "kernel_size: "
+       "3 } } }",
+       "random_choice { transforms { random_horizontal_flip { p: 1 } } transforms { random_solarize { threshold: 128 "
+       "p: "
+       "1 } } }"},
+  };
+  for (const std::vector<std::string>& ops : each) EXPECT_EQ(Moved(ops).most, 0) << absl::StrJoin(ops, ", ");
+}
+
+TEST_F(DeviceOpsTest, ResizesWithoutAFilterAgreeWithinALevel) {
+  for (const char* op :
+       {"resize { size: [30, 50] antialias: false }", "resize { size: [100, 133] }", "resize { size: [72, 200] }",
+        "random_resized_crop { size: 64 scale: [0.3, 1] antialias: false }"})
+    EXPECT_LE(Moved({op}).most, 1) << op;
+}
+
+// Where a center falls on the border of two pixels, the server, which adds up steps as Pillow does, may take the one
+// before: here in the middle row and column, and in a few of a drawn crop.
+TEST_F(DeviceOpsTest, NearestResizesTakeTheSamePixelsButForBorders) {
+  for (const char* op : {"resize { size: [32, 64] interpolation: INTERPOLATION_NEAREST }",
+                         "resize { size: [40, 160] interpolation: INTERPOLATION_NEAREST }"})
+    EXPECT_EQ(Moved({op}).most, 0) << op;
+  EXPECT_LE(Moved({"resize { size: [31, 53] interpolation: INTERPOLATION_NEAREST }"}).changed, 1.0 / 31 + 1.0 / 53);
+  EXPECT_LE(Moved({"random_resized_crop { size: 64 interpolation: INTERPOLATION_NEAREST }"}).changed, 0.01);
+}
+
+TEST_F(DeviceOpsTest, AntialiasedResizesStayNearUnderHalving) {
+  struct Case {
+    const char* op;
+    double mean;
+  };
+  for (const auto& [op, mean] : {Case{"resize { size: [64, 86] }", 1}, Case{"resize { size: [48, 64] }", 2},
+                                 Case{"random_resized_crop { size: 64 scale: [0.5, 1] }", 1}})
+    EXPECT_LE(Moved({op}).mean, mean) << op;
+}
+
+TEST_F(DeviceOpsTest, TurnsAgreeButForBorders) {
+  const std::string nearest[] = {"random_rotation { degrees: 30 fill: [5, 90, 160] }",
+                                 "random_affine { degrees: 20 translate: [0.2, 0.1] scale: [0.7, 1.4] shear: 10 }"};
+  for (const std::string& op : nearest) EXPECT_LE(Moved({op}).changed, 0.002) << op;
+  const std::string bilinear[] = {"random_rotation { degrees: 30 interpolation: INTERPOLATION_BILINEAR }",
+                                  "random_affine { degrees: 20 translate: [0.2, 0.1] scale: [0.7, 1.4] shear: 10 "
+                                  "interpolation: INTERPOLATION_BILINEAR fill: 128 }"};
+  for (const std::string& op : bilinear) EXPECT_LE(Moved({op}).most, 1) << op;
+}
+
+TEST_F(DeviceOpsTest, OneGatherStandsForAChainOfGeometricOps) {
+  const Difference difference =
+      Moved({"random_crop { size: 70 }", "resize { size: [80, 80] antialias: false }",
+             "random_rotation { degrees: 15 interpolation: INTERPOLATION_BILINEAR }", "random_horizontal_flip {}"});
+  EXPECT_LE(difference.mean, 2);
+}
+
+TEST_F(DeviceOpsTest, DescribeRefusesWhatNoDeviceCanRun) {
+  LoaderOptions job;
+  job.servers = cluster_->addresses();
+  job.batch_size = 8;
+  job.pipeline.emplace();
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "ops { resize { size: [32, 32] } } ops { placement: PLACEMENT_DEVICE random_crop { size: 40 } }",
+      &*job.pipeline));
+  const absl::Status status = Loader::Create(job).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_NE(status.message().find("pipeline.ops[1]: RandomCrop.size: an image of 32×32"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace stoker
