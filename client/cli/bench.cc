@@ -13,6 +13,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
+#include "client/cli/host_use.h"
 #include "client/cli/output_file.h"
 #include "client/cli/progress.h"
 #include "client/cli/report.h"
@@ -37,6 +38,7 @@ constexpr char kExamples[] = R"(Examples:
 
 constexpr size_t kMostSubstituted = 5;  // listed
 constexpr int64_t kSheetTiles = 32;
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(200);  // At GPUs, which tell of the last part of a second.
 
 struct BenchFlags {
   SourceFlags source;
@@ -112,6 +114,8 @@ class Bench {
   Progress progress_;
   const absl::Time begun_ = absl::Now();
   const double cpu_begun_ = ProcessCpuSeconds();
+  HostUse host_;
+  absl::Time looked_ = begun_;
   uint64_t batches_ = 0, samples_ = 0;
   std::optional<EpochDigest> digest_;
   std::optional<Picture> sheet_;
@@ -162,6 +166,10 @@ absl::Status Bench::Take(const Batch& batch) {
     sheet_ = ContactSheet(*images, kSheetTiles);
   if (digest_.has_value()) STOKER_RETURN_IF_ERROR(digest_->Add(batch));
   progress_.Update(batches_, samples_);
+  if (absl::Now() - looked_ >= kBetweenLooks) {
+    host_.Look();
+    looked_ = absl::Now();
+  }
   figures_.own_seconds += ThreadCpuSeconds() - cpu_begun;
   return absl::OkStatus();
 }
@@ -169,6 +177,8 @@ absl::Status Bench::Take(const Batch& batch) {
 Figures Bench::TakeFigures(bool interrupted) {
   figures_.seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
   figures_.cpu_seconds = ProcessCpuSeconds() - cpu_begun_ - figures_.own_seconds;
+  figures_.host_cpu_share = host_.cpu_share();
+  figures_.gpu_shares = host_.gpu_shares();
   figures_.stats = loader_.stats();
   figures_.interrupted = interrupted;
   return std::move(figures_);

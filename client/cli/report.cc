@@ -70,6 +70,14 @@ std::string SlowClient(const Figures& figures) {
   return "this client: it takes batches as fast as it can";
 }
 
+// "; GPU 0 93 %, GPU 1 91 %", or nothing.
+std::string GpusBusy(const Figures& figures) {
+  std::string text;
+  for (size_t i = 0; i < figures.gpu_shares.size(); ++i)
+    absl::StrAppendFormat(&text, "%s GPU %d %.0f %%", i == 0 ? ";" : ",", i, figures.gpu_shares[i] * 100);
+  return text;
+}
+
 // Servers whose spans queue for a worker for this share of the work on them have more to do than they can.
 constexpr double kQueueing = 0.5;
 
@@ -99,6 +107,9 @@ std::string ToText(const Figures& figures) {
   absl::StrAppendFormat(&text, "  %-14s%.3f CPU core-seconds per GB; receive %.2f s, transform %.2f s\n", "",
                         Ratio(figures.cpu_seconds, GigabytesReceived(figures)), absl::ToDoubleSeconds(stats.received),
                         absl::ToDoubleSeconds(stats.transformed));
+  if (figures.host_cpu_share >= 0)
+    absl::StrAppendFormat(&text, "  %-14sCPUs %.0f %% busy%s\n", "this machine", figures.host_cpu_share * 100,
+                          GpusBusy(figures));
   absl::StrAppendFormat(&text, "  %-14s%-8s ms/sample   share of work\n", "servers", "stage");
   for (const Stage& stage : Stages(stats.server))
     absl::StrAppendFormat(&text, "  %-14s%-8s %9.4f   %3.0f %%\n", "", stage.name,
@@ -153,6 +164,9 @@ std::string ToJson(const Figures& figures) {
                     {"cpu_seconds", figures.cpu_seconds},
                     {"own_seconds", figures.own_seconds},
                     {"cpu_seconds_per_gigabyte", Ratio(figures.cpu_seconds, GigabytesReceived(figures))}};
+  json["machine"] = nlohmann::ordered_json::object();
+  if (figures.host_cpu_share >= 0) json["machine"]["cpu_share"] = figures.host_cpu_share;
+  if (!figures.gpu_shares.empty()) json["machine"]["gpu_shares"] = figures.gpu_shares;
   json["server"] = {{"busy_share", BusyShare(figures)},
                     {"wait", {{"ms_per_sample", MillisecondsPerSample(figures, stats.server.wait() / 1e9)}}}};
   for (const Stage& stage : Stages(stats.server))

@@ -21,6 +21,8 @@ struct Figures {
   double first_batch_seconds = 0;        // to the first batch
   double cpu_seconds = 0;                // of this process meanwhile, but for
   double own_seconds = 0;                // what digest and sheet took
+  double host_cpu_share = -1;            // of all of this machine's CPUs that was busy; negative if unknown
+  std::vector<double> gpu_shares;        // of the time that each GPU was busy; empty if unknown
   LoaderStats stats;                     // of this time
   std::vector<Substituted> substituted;  // the first few
   std::vector<std::string> digests;      // of epochs 0, 1, …

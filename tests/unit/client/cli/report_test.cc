@@ -38,6 +38,18 @@ TEST(ReportTest, NamesTheStageThatServersSpendMostOn) {
   EXPECT_EQ(Bottleneck(Measured()), "the servers: 62 % of their work is decode; more servers make it faster");
 }
 
+TEST(ReportTest, TellsHowBusyThisMachineIsWhereThatIsKnown) {
+  Figures figures = Measured();
+  EXPECT_THAT(ToText(figures), Not(HasSubstr("this machine ")));
+  figures.host_cpu_share = 0.25;
+  EXPECT_THAT(ToText(figures), HasSubstr("this machine  CPUs 25 % busy\n"));
+  figures.gpu_shares = {0.93, 0.5};
+  EXPECT_THAT(ToText(figures), HasSubstr("this machine  CPUs 25 % busy; GPU 0 93 %, GPU 1 50 %\n"));
+  const auto json = nlohmann::json::parse(ToJson(figures));
+  EXPECT_EQ(json["machine"]["cpu_share"], 0.25);
+  EXPECT_EQ(json["machine"]["gpu_shares"][1], 0.5);
+}
+
 TEST(ReportTest, NamesTheServersWhereSpansQueueThoughTheirClocksSayLittle) {
   Figures figures = Measured();
   figures.parallelism = 100;
