@@ -529,6 +529,7 @@ void Loader::Impl::DropAhead() {
 void Loader::Impl::SetEpoch(uint64_t epoch) {
   absl::MutexLock lock(&mutex_);
   MoveTo({epoch, 0});
+  if (!std::exchange(error_, absl::OkStatus()).ok()) DropAhead();
 }
 
 void Loader::Impl::Cancel() {

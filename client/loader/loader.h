@@ -104,7 +104,7 @@ class Loader {
   // even where it would return an error. For callers that look at signals in between.
   absl::Status Await(absl::Duration patience);
 
-  // Begins `epoch` with the next call of Next(). Look-ahead into another epoch is dropped.
+  // Begins `epoch` with the next call of Next(). Look-ahead into another epoch is dropped. Clears a sticky error.
   void SetEpoch(uint64_t epoch);
 
   // Makes a waiting and every later Next() return Cancelled. For another thread.

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# readme.sh README BIN CLIENT: runs what the README shows. Its quick start, on a free port; its configuration, through
-# `stokerd check`; CLIENT, which is its C++ snippet compiled, against the server.
+# readme.sh README BIN CLIENT [LIBRARY PYTHON]: runs what the README shows. Its quick start, on a free port; its
+# configuration, through `stokerd check`; CLIENT, which is its C++ snippet compiled, against the server; and its Python
+# snippet, by LIBRARY, libstoker.so, where there is PYTHON, one that has torch.
 set -euo pipefail
 
-readme=$1 bin=$2 client=$3
+readme=$1 bin=$2 client=$3 library=${4:-} python=${5:-}
+source_folder=$(cd "$(dirname "$readme")" && pwd)
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
@@ -36,9 +38,19 @@ echo "quick start: ok"
 stokerd serve --data photos --listen "127.0.0.1:$port" >server 2>&1 &
 until grep -q '^listening on' server; do sleep 0.05; done
 [ "$("$client" "127.0.0.1:$port" | grep -c '^16 images')" = 12 ]  # 200 photographs, the tail dropped
+echo "C++ snippet: ok"
+
+block python '## Quick start' | sed "s/7077/$port/g" >snippet.py
+grep -q 'stoker.Loader' snippet.py
+if [[ -n $library && -x $python ]]; then
+  lines=$(STOKER_LIBRARY=$library PYTHONPATH=$source_folder/client/python "$python" snippet.py | wc -l)
+  [ "$lines" = 12 ]
+  echo "Python snippet: ok"
+else
+  echo "Python snippet: not run, there is no Python with torch here, or a sanitizer's library"
+fi
 kill %1
 wait
-echo "C++ snippet: ok"
 
 cat >eval.yaml <<'YAML'
 ops:

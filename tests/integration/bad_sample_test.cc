@@ -78,6 +78,17 @@ TEST_F(BadSampleTest, ATruncatedFileEndsTheEpochAndIsNamed) {
   EXPECT_THAT(epoch.status.message(), HasSubstr(NameOf(7)));
 }
 
+TEST_F(BadSampleTest, AnotherEpochMayBeTriedAfterABadSample) {
+  Truncate(7);
+  Cluster cluster(1, Config());
+  auto loader = Loader::Create(Job(cluster));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const EpochResult first = RunEpoch(**loader);
+  ASSERT_TRUE(absl::IsDataLoss(first.status)) << first.status;
+  (*loader)->SetEpoch(0);
+  EXPECT_EQ(RunEpoch(**loader).sample_ids, first.sample_ids) << "up to the bad one, again";
+}
+
 TEST_F(BadSampleTest, AFileThatIsNoImageIsNamed) {
   Overwrite(3, "#!/bin/sh\n");
   Cluster cluster(1, Config());
