@@ -31,12 +31,15 @@ function(stoker_install_client library)
   target_compile_features(stoker_client INTERFACE cxx_std_20)
   target_link_libraries(stoker_client INTERFACE ${library})
   install(TARGETS stoker_client ${libraries} EXPORT stoker-targets ARCHIVE)
-  install(TARGETS stoker_capi EXPORT stoker-targets LIBRARY)
+  install(TARGETS stoker_capi stoker_torch EXPORT stoker-library-targets LIBRARY)
   install(FILES ${PROJECT_SOURCE_DIR}/client/capi/stoker.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/client/capi)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/client/torch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/client
+    FILES_MATCHING PATTERN "*.h")
 
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stoker)
   install(EXPORT stoker-targets NAMESPACE stoker:: DESTINATION ${package})
+  install(EXPORT stoker-library-targets NAMESPACE stoker:: DESTINATION ${package})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stoker-config.cmake.in
     ${PROJECT_BINARY_DIR}/stoker-config.cmake INSTALL_DESTINATION ${package})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/stoker-config-version.cmake COMPATIBILITY SameMinorVersion)

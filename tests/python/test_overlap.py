@@ -127,6 +127,7 @@ class Loader:
             if self.position == self._fail_at:
                 raise RuntimeError("lost")
             self.position += 1
+            self.info = f"batch {self.position - 1}"
             yield self._images(self.position - 1), self.position - 1
         self.position = 0
 
@@ -265,6 +266,7 @@ class OverlapTest(unittest.TestCase):
             overlap = Overlap(Encoder(gpu), loader, mode, trial_steps=2, streams=gpu)
             for n, _ in enumerate(overlap):
                 self.assertEqual(overlap.state_dict(), {"position": n + 1}, mode)
+                self.assertEqual(overlap.info, f"batch {n}", mode)
             self.assertEqual(overlap.state_dict(), loader.state_dict())
 
     def test_a_job_that_broke_off_goes_on_where_it_was(self):

@@ -35,6 +35,7 @@ from .errors import (
 )
 from .loader import DatasetInfo, Loader, Sampler, servers_offer
 from .outputs import use_on
+from .overlap import Overlap
 from .tensor import Tensor
 
 __version__ = "0.1.0"
@@ -57,6 +58,7 @@ __all__ = [
     "Loader",
     "NotFoundError",
     "OutOfRangeError",
+    "Overlap",
     "PermissionDeniedError",
     "ResourceExhaustedError",
     "Sampler",

@@ -31,7 +31,7 @@ class Overlap:
     tuples, lists and dicts of them. The caller's current stream must not change while it iterates. Errors of the loader
     and of the encoder come where they would come without a batch ahead.
 
-    For checkpoints take ``state_dict`` from here, not from the loader, which is a batch further.
+    For checkpoints take ``state_dict`` from here, and ``info``, not from the loader, which is a batch further.
     """
 
     def __init__(
@@ -55,6 +55,8 @@ class Overlap:
         self._trial = _Trial(trial_steps)
         self._streams = streams
         self._state: Optional[Dict[str, Any]] = None
+        #: The loader's ``info`` of the batch that was handed out last; None before the first.
+        self.info: Any = None
 
     @property
     def overlapped(self) -> Optional[bool]:
@@ -93,6 +95,7 @@ class Overlap:
                 ahead = self._make(source, beside=True)
             batch = self._hand_out(item)
             self._state = item.state
+            self.info = item.info
             del item  # The images are the loader's again once nobody else holds them.
             yield batch
             del batch
@@ -109,17 +112,18 @@ class Overlap:
             images = batch[self._field] if isinstance(batch, dict) else batch[0]
             state_dict = getattr(self.loader, "state_dict", None)
             state = state_dict() if state_dict is not None else None
+            info = getattr(self.loader, "info", None)
             if self._streams is None:
                 self._streams = streams_of(images)
             with self._streams.no_grad():
                 if not beside:
-                    return _Item(batch, self.encoder(images), None, state)
+                    return _Item(batch, self.encoder(images), None, state, info)
                 # The batch is bound to the caller's stream, on which its memory is made and let go: the side stream waits
                 # for that one here, and that one for the side stream before the batch is handed out.
                 self._streams.wait(self._streams.side, self._streams.record(self._streams.current()))
                 with self._streams.on(self._streams.side):
                     encoded = self.encoder(images)
-                    return _Item(batch, encoded, self._streams.record(self._streams.side), state)
+                    return _Item(batch, encoded, self._streams.record(self._streams.side), state, info)
         except Exception as error:  # StopIteration too.
             return _Item(error=error)
 
@@ -143,6 +147,7 @@ class _Item(NamedTuple):
     encoded: Any = None
     done: Any = None  # The side stream's event after the encoder's work, if it ran there.
     state: Optional[Dict[str, Any]] = None
+    info: Any = None
     error: Optional[Exception] = None
 
 
