@@ -22,18 +22,20 @@ cc -o "$work/epoch-digest" -I"$repository" "$here/epoch_digest.c" -L"$bundle/lib
 # Serves and reads one epoch; prints its digest by stoker and by the C program. A shell's commands, with the bundle in $1.
 # shellcheck disable=SC2016
 readonly epoch='
-  printf "datasets: [{name: noise, synthetic: {samples: 1000, fields: [{name: image, dtype: uint8, shape: [96, 96, 3], jpeg: true}]}}]\n" >/tmp/noise.yaml
-  "$1/bin/stokerd" serve --config /tmp/noise.yaml --listen 127.0.0.1:0 >/tmp/stokerd.out 2>/tmp/stokerd.log &
+  work=$(mktemp -d)
+  printf "datasets: [{name: noise, synthetic: {samples: 1000, fields: [{name: image, dtype: uint8, shape: [96, 96, 3], encoding: jpeg}]}}]\n" >$work/noise.yaml
+  "$1/bin/stokerd" serve --config $work/noise.yaml --listen 127.0.0.1:0 >$work/stokerd.out 2>$work/stokerd.log &
   for ((i = 0; i < 200; ++i)); do
-    address=$(sed -n "s/^listening on //p" /tmp/stokerd.out)
-    [[ -z $address ]] || break
+    address=$(sed -n "s/^listening on //p" $work/stokerd.out)
+    [[ -z $address ]] && kill -0 $! 2>/dev/null || break
     sleep 0.1
   done
-  [[ $address ]] || { cat /tmp/stokerd.log >&2; exit 1; }
+  [[ $address ]] || { cat $work/stokerd.log >&2; exit 1; }
   "$1/bin/stoker" digest --servers "$address" | grep -oE "[0-9a-f]{64}" | head -n 1
   LD_LIBRARY_PATH="$1/lib" "$2" "$address" 64 2>/dev/null
   kill -TERM $!
-  wait $!'
+  wait $!
+  rm -rf "$work"'
 
 expected=$(bash -euc "$epoch" - "$bundle" "$work/epoch-digest")
 echo "here: $expected"
