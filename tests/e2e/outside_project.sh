@@ -17,3 +17,4 @@ cmake -S "$source/tests/integration/install" -B "$work/build" -G Ninja -DCMAKE_P
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" --log-level=WARNING
 cmake --build "$work/build"
 "$work/build/outside"
+"$work/build/outside-c"
