@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -129,6 +131,24 @@ _EPOCH = """
 """
 
 
+def install(interpreter, folder, *packages):
+    """A new virtual environment in `folder` with the wheel and these, by pip, without a network. Returns its Python and
+    an environment without this one's settings."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PIP", "STOKER"))}
+    subprocess.run([interpreter, "-m", "venv", folder], check=True, env=clean)
+    pip = [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    subprocess.run([*pip, "--find-links", WHEELHOUSE, WHEEL, *packages], check=True, env=clean)
+    return folder / "bin/python", clean
+
+
+def run(interpreter, environment, program, *arguments):
+    """What the program prints."""
+    command = [interpreter, "-c", textwrap.dedent(program), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("version", _SUPPORTED)
 def test_a_clean_environment_with_numpy_alone(version, server, tmp_path):
     if version not in _FOUND:
@@ -136,20 +156,35 @@ def test_a_clean_environment_with_numpy_alone(version, server, tmp_path):
     tag = "cp" + version.replace(".", "")
     if not list(WHEELHOUSE.glob(f"numpy-*{tag}*.whl")):
         pytest.skip(f"no NumPy for Python {version} in the environment's wheelhouse")
-    folder = tmp_path / "environment"
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PIP", "STOKER"))}
-    subprocess.run([_FOUND[version], "-m", "venv", folder], check=True, env=clean)
-    install = [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
-    subprocess.run([*install, "--find-links", WHEELHOUSE, WHEEL, "numpy"], check=True, env=clean)
-    program = tmp_path / "epoch.py"
-    program.write_text("\n".join(line[4:] for line in _EPOCH.splitlines()))
-    done = subprocess.run(
-        [folder / "bin/python", program, server.address], capture_output=True, text=True, env=clean, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    interpreter, environment = install(_FOUND[version], tmp_path / "environment", "numpy")
     expected = stoker("digest", "--servers", server.address).strip()
     major, minor = version.split(".")
-    assert f"({major}, {minor}) {expected} {folder}" in done.stdout
+    printed = run(interpreter, environment, _EPOCH, server.address)
+    assert f"({major}, {minor}) {expected} {tmp_path}" in printed
+
+
+_BESIDE = """
+    import importlib, sys
+    address, name, kind = sys.argv[1:]
+    importlib.import_module(name)
+    import stoker
+    loader = stoker.Loader(address, batch_size=16, last_batch="partial", output=name)
+    arrays = [array for batch in loader for array in batch]
+    assert all(type(array).__name__ == kind for array in arrays), [type(array) for array in arrays]
+    print(loader.digest(0), stoker.__file__)
+"""
+
+
+@pytest.mark.parametrize("name, kind", [("torch", "Tensor"), ("jax", "ArrayImpl")])
+def test_a_clean_environment_beside_a_current(name, kind, server, tmp_path):
+    """The packages are those of the environment of these tests, by a .pth file: a second copy would take GB."""
+    pytest.importorskip(name)
+    interpreter, environment = install(sys.executable, tmp_path / "environment")
+    (packages,) = (tmp_path / "environment/lib").glob("python3.*/site-packages")
+    (packages / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    expected = stoker("digest", "--servers", server.address).strip()
+    printed = run(interpreter, {**environment, "JAX_PLATFORMS": "cpu"}, _BESIDE, server.address, name, kind)
+    assert printed.startswith(f"{expected} {tmp_path}")
 
 
 def test_pip_builds_the_wheel_from_the_source_tree(tmp_path):
