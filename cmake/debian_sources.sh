@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by build_*_libraries.sh: what rebuilding libraries of installed Debian packages from their own sources takes.
 # Sources come from the machine's own Debian mirror through lists of our own: the system's files stay as they are.
 #

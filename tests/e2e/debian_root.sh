@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: roots of Debian, made with debootstrap from the mirror, proxies and host names of this machine's apt. Needs root.
 #
 #   make_debian_root SUITE FOLDER   a minimal one of SUITE ("bookworm") in FOLDER, which must not exist yet
