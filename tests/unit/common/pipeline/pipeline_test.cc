@@ -51,6 +51,13 @@ TEST(PipelineTest, ErrorsNameTheOp) {
 TEST(PipelineTest, MovingAnOpToTheDeviceKeepsTheCursorsHashOnly) {
   EXPECT_EQ(WholeHash(Parse(kCropFlip)), WholeHash(Parse(kCropDeviceFlip)));
   EXPECT_NE(ServerHash(Parse(kCropFlip)), ServerHash(Parse(kCropDeviceFlip)));
+  for (const char* op : {"random_erasing {}", "color_jitter { hue: 0.1 }", "gaussian_blur { kernel_size: 3 }",
+                         "random_choice { transforms { random_rotation { degrees: 9 } } }"}) {
+    const std::string server = absl::StrCat(kCropFlip, "ops { ", op, " }");
+    const std::string device = absl::StrCat(kCropFlip, "ops { placement: PLACEMENT_DEVICE ", op, " }");
+    EXPECT_EQ(WholeHash(Parse(server)), WholeHash(Parse(device))) << op;
+    EXPECT_NE(ServerHash(Parse(server)), ServerHash(Parse(device))) << op;
+  }
 }
 
 TEST(PipelineTest, WhatChangesBytesChangesTheServersHash) {
