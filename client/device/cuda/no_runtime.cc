@@ -3,7 +3,8 @@
 namespace stoker {
 
 absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int) {
-  return absl::FailedPreconditionError("this build of Stoker is without CUDA: nvcc was not found when it was made");
+  return absl::FailedPreconditionError(
+      "this build of Stoker is without CUDA: it was configured without nvcc, or with STOKER_CUDA=OFF");
 }
 
 }  // namespace stoker
