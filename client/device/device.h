@@ -75,8 +75,9 @@ class Device {
 
   virtual DeviceId id() const = 0;
 
-  // ResourceExhausted if there is no memory, or no more that the device's limits allow.
-  virtual absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes) = 0;
+  // ResourceExhausted if there is no memory, or no more of the kind that the device prefers: of any kind, if the caller
+  // cannot go on without (`needed`).
+  virtual absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes, bool needed) = 0;
 
   // Runs `pipeline` on a batch and gives its fields as handed out, in order. An asynchronous device only queues that,
   // and keeps the batch's slab for as long as it reads it. Errors of a device's queue are sticky, and named as it names

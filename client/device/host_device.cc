@@ -124,7 +124,7 @@ class CpuDevice : public Device {
  public:
   DeviceId id() const override { return {}; }
 
-  absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes) override {
+  absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes, bool) override {
     STOKER_ASSIGN_OR_RETURN(Memory memory, Allocate(bytes));
     return std::make_unique<HostMemorySlab>(std::move(memory));
   }

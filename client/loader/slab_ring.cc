@@ -9,15 +9,16 @@ namespace stoker {
 
 namespace {
 
-constexpr int64_t kFewestSlabs = 2;  // One to fill while another is read.
+constexpr int64_t kFewestSlabs = 3;  // One to fill, one to copy from, one with the caller.
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TryTake() {
   absl::MutexLock lock(&mutex_);
   if (idle_.empty() && allocated_ < slabs_) {
-    auto slab = device_->AllocateSlab(slab_bytes_);
-    if (!slab.ok() && allocated_ < kFewestSlabs) return slab.status();
+    const bool needed = allocated_ < kFewestSlabs;
+    auto slab = device_->AllocateSlab(slab_bytes_, needed);
+    if (!slab.ok() && needed) return slab.status();
     if (!slab.ok()) {
       slabs_ = allocated_;
       return nullptr;
@@ -33,7 +34,7 @@ absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TryTake() {
 
 absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::Grow() {
   absl::MutexLock lock(&mutex_);
-  STOKER_ASSIGN_OR_RETURN(auto slab, device_->AllocateSlab(slab_bytes_));
+  STOKER_ASSIGN_OR_RETURN(auto slab, device_->AllocateSlab(slab_bytes_, /*needed=*/true));
   slabs_ = std::max(slabs_, ++allocated_);
   return Lend(std::move(slab));
 }

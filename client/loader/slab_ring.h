@@ -13,7 +13,7 @@
 namespace stoker {
 
 // The few slabs that a loader's batches go round in, allocated once each, when first needed; fewer where the device has
-// memory for two but not for all. Thread-safe. Slabs may outlive it.
+// memory for three but not for all. Thread-safe. Slabs may outlive it.
 class SlabRing : public std::enable_shared_from_this<SlabRing> {
  public:
   SlabRing(std::shared_ptr<Device> device, uint64_t slab_bytes, int64_t slabs)

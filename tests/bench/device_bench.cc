@@ -47,7 +47,8 @@ class Photos {
     std::iota(positions_.begin(), positions_.end(), 0);
     v1::Pipeline spec;
     STOKER_CHECK(google::protobuf::TextFormat::ParseFromString(
-        absl::StrCat("ops { to_dtype { dtype: ", dtype, " scale: true } } "
+        absl::StrCat("ops { to_dtype { dtype: ", dtype,
+                     " scale: true } } "
                      "ops { normalize { mean: [0.485, 0.456, 0.406] std: [0.229, 0.224, 0.225] } } "
                      "ops { to_memory_format { memory_format: MEMORY_FORMAT_CHANNELS_FIRST } }"),
         &spec));
@@ -116,7 +117,9 @@ Way SeparatePasses(const Flags& flags, const Photos& photos) {
 Way Fused(const Flags& flags, const Photos& photos) {
   return {.name = "fused (the CPU device)", .time = [&](const Turn& turn) {
             const auto device = HostDevice();
-            const auto once = [&] { return device->Submit(photos.pipeline(), photos.At(photos.bytes(), nullptr)).status(); };
+            const auto once = [&] {
+              return device->Submit(photos.pipeline(), photos.At(photos.bytes(), nullptr)).status();
+            };
             return Rate(turn, flags.batch_size, once, NoWait);
           }};
 }
@@ -151,8 +154,9 @@ Way OnGpu(CudaRuntime& gpu, const std::string& name, double images, uint64_t byt
   return {.name = name, .time = [=, &gpu](const Turn& turn) -> absl::StatusOr<double> {
             GpuMemory memory{gpu};
             STOKER_RETURN_IF_ERROR(memory.Allocate(bytes, out_bytes));
-            STOKER_ASSIGN_OR_RETURN(const double calls, Rate(turn, 1, [&] { return queue(memory); },
-                                                             [&] { return gpu.Synchronize(memory.stream); }));
+            STOKER_ASSIGN_OR_RETURN(const double calls, Rate(
+                                                            turn, 1, [&] { return queue(memory); },
+                                                            [&] { return gpu.Synchronize(memory.stream); }));
             return calls * images;
           }};
 }
@@ -184,12 +188,13 @@ std::vector<Way> KernelWays(const Flags& flags, const Photos& photos, CudaRuntim
 }
 
 // Whole batches through the stage, with tensors let go of as the next comes.
-Way Stage(const std::string& name, const Flags& flags, const Photos& photos, std::shared_ptr<CudaRuntime> gpu, Pin pin) {
+Way Stage(const std::string& name, const Flags& flags, const Photos& photos, std::shared_ptr<CudaRuntime> gpu,
+          Pin pin) {
   return {.name = name, .time = [=, &flags, &photos](const Turn& turn) -> absl::StatusOr<double> {
             STOKER_ASSIGN_OR_RETURN(const auto device, OpenCudaDevice(gpu, {.pin = pin}));
             std::vector<std::shared_ptr<HostSlab>> slabs;
             for (int i = 0; i < 3; ++i) {
-              STOKER_ASSIGN_OR_RETURN(auto slab, device->AllocateSlab(photos.bytes().size()));
+              STOKER_ASSIGN_OR_RETURN(auto slab, device->AllocateSlab(photos.bytes().size(), true));
               std::copy(photos.bytes().begin(), photos.bytes().end(), slab->bytes().begin());
               slabs.push_back(std::move(slab));
             }

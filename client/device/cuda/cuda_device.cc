@@ -315,7 +315,9 @@ class CudaDevice : public Device {
 
   DeviceId id() const override { return {DeviceId::Kind::kCuda, stage_->runtime().ordinal()}; }
 
-  absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes) override { return slabs_->Allocate(bytes); }
+  absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes, bool needed) override {
+    return slabs_->Allocate(bytes, needed);
+  }
 
   absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     stage_->ReclaimCopied();

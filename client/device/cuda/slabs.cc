@@ -7,11 +7,6 @@
 #include "common/status_macros.h"
 
 namespace stoker {
-namespace {
-
-constexpr int kFewestSlabs = 2;  // One to fill while another is copied.
-
-}  // namespace
 
 class Slabs::Pinned : public HostSlab {
  public:
@@ -29,20 +24,20 @@ class Slabs::Pinned : public HostSlab {
 Slabs::Slabs(std::shared_ptr<CudaRuntime> runtime, const DeviceOptions& options)
     : runtime_(std::move(runtime)), options_(options), numa_node_(NumaNodeOfPciDevice(runtime_->PciId())) {}
 
-absl::StatusOr<std::unique_ptr<HostSlab>> Slabs::Allocate(uint64_t bytes) {
-  if (options_.pin == Pin::kOff) return HostDevice()->AllocateSlab(bytes);
+absl::StatusOr<std::unique_ptr<HostSlab>> Slabs::Allocate(uint64_t bytes, bool needed) {
+  if (options_.pin == Pin::kOff) return HostDevice()->AllocateSlab(bytes, needed);
   auto slab = AllocatePinned(bytes);
   if (slab.ok() || options_.pin == Pin::kOn) return slab;
   {
     absl::MutexLock lock(&mutex_);
     problem_ = slab.status();
-    if (pinned_ >= kFewestSlabs) {
+    if (!needed) {
       refused_at_ = pinned_;
       return slab;
     }
     ++pageable_;
   }
-  return HostDevice()->AllocateSlab(bytes);
+  return HostDevice()->AllocateSlab(bytes, needed);
 }
 
 absl::StatusOr<std::unique_ptr<HostSlab>> Slabs::AllocatePinned(uint64_t bytes) {

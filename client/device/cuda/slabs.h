@@ -15,14 +15,14 @@
 namespace stoker {
 
 // Allocates the host memory that a GPU copies from: page-locked, near the GPU where the machine tells where that is,
-// and within bounds. Where memory cannot be locked, the first slabs are pageable instead, if that is allowed; but who
-// has two locked ones is refused more, and goes on with these. Thread-safe. Slabs may outlive it.
+// and within bounds. Where memory cannot be locked, slabs that are needed are pageable instead, if that is allowed;
+// others are refused, and who wanted them goes on with fewer. Thread-safe. Slabs may outlive it.
 class Slabs : public std::enable_shared_from_this<Slabs> {
  public:
   Slabs(std::shared_ptr<CudaRuntime> runtime, const DeviceOptions& options);
 
   // ResourceExhausted names what is exhausted.
-  absl::StatusOr<std::unique_ptr<HostSlab>> Allocate(uint64_t bytes);
+  absl::StatusOr<std::unique_ptr<HostSlab>> Allocate(uint64_t bytes, bool needed);
 
   // What a user could mend, a sentence each.
   std::vector<std::string> Warnings() const;

@@ -234,7 +234,7 @@ TEST(HostDeviceTest, BatchesOutliveTheirDevice) {
 TEST(HostDeviceTest, AlignsSlabsAndWhatItMakes) {
   const auto device = HostDevice();
   for (uint64_t bytes : {1, 255, 4097}) {
-    const auto slab = device->AllocateSlab(bytes);
+    const auto slab = device->AllocateSlab(bytes, true);
     ASSERT_TRUE(slab.ok());
     ASSERT_EQ((*slab)->bytes().size(), bytes);
     EXPECT_EQ(reinterpret_cast<uintptr_t>((*slab)->bytes().data()) % 256, 0);
@@ -246,7 +246,7 @@ TEST(HostDeviceTest, AlignsSlabsAndWhatItMakes) {
 }
 
 TEST(HostDeviceTest, SaysThatThereIsNoMemoryForASlab) {
-  const auto slab = HostDevice()->AllocateSlab(uint64_t{1} << 60);
+  const auto slab = HostDevice()->AllocateSlab(uint64_t{1} << 60, true);
   EXPECT_EQ(slab.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(slab.status().message()), testing::HasSubstr("1152921504606846976 bytes"));
 }

@@ -92,7 +92,7 @@ class Ring : public std::enable_shared_from_this<Ring> {
  public:
   Ring(std::shared_ptr<Device> device, int slabs, uint64_t bytes) : device_(std::move(device)) {
     for (int i = 0; i < slabs; ++i) {
-      auto slab = device_->AllocateSlab(bytes);
+      auto slab = device_->AllocateSlab(bytes, true);
       if (!slab.ok()) status_ = slab.status();
       if (slab.ok()) idle_.push_back(*std::move(slab));
     }
@@ -141,7 +141,7 @@ class CudaDeviceTest : public testing::Test {
   }
 
   Made MakeBatch(const DevicePipeline& pipeline, int64_t rows, int64_t sample_bytes, uint64_t seed) {
-    auto slab = device_->AllocateSlab(rows * (sample_bytes + 8));
+    auto slab = device_->AllocateSlab(rows * (sample_bytes + 8), true);
     EXPECT_TRUE(slab.ok()) << slab.status();
     return Fill(*std::move(slab), pipeline, rows, sample_bytes, seed);
   }
@@ -441,7 +441,7 @@ std::vector<std::string> Live(const std::shared_ptr<SimulatedGpu>& gpu, const De
     held.clear();
   }
   {
-    auto slab = HostDevice()->AllocateSlab(4 * 200);
+    auto slab = HostDevice()->AllocateSlab(4 * 200, true);
     note(device->Submit(pipeline, Fill(*std::move(slab), pipeline, 1, 192, 9).batch).status());
   }
   if (calls_before_the_end != nullptr) *calls_before_the_end = gpu->calls();

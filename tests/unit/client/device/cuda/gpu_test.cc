@@ -25,7 +25,7 @@ struct Labeled {
 Labeled MakeBatch(Device& device, int64_t rows, int64_t sample_bytes, uint64_t seed) {
   Labeled made;
   std::mt19937_64 random(seed);
-  auto slab = device.AllocateSlab(rows * (sample_bytes + 8));
+  auto slab = device.AllocateSlab(rows * (sample_bytes + 8), true);
   EXPECT_TRUE(slab.ok()) << slab.status();
   const std::shared_ptr<HostSlab> kept = *std::move(slab);
   const auto bytes = kept->bytes();
@@ -145,8 +145,8 @@ TEST_F(GpuTest, TensorsAreRightOnSeveralStreamsThoughTheyAreLetGoOfAtOnce) {
     seen[i].resize(expected[i].size());
     const Stream stream = streams[i % kStreams];
     ASSERT_TRUE((*tensors)[0].memory->UseOn(stream).ok());
-    ASSERT_TRUE(gpu_->CopyToHost(seen[i].data(), static_cast<const uint8_t*>((*tensors)[0].data), seen[i].size(), stream)
-                    .ok());
+    ASSERT_TRUE(
+        gpu_->CopyToHost(seen[i].data(), static_cast<const uint8_t*>((*tensors)[0].data), seen[i].size(), stream).ok());
     std::thread([moved = *std::move(tensors)] {}).join();
   }
   for (Stream stream : streams) ASSERT_TRUE(gpu_->Synchronize(stream).ok());

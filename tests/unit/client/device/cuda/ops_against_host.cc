@@ -11,7 +11,12 @@ namespace {
 
 constexpr char kFloat[] = R"pb(
   ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } }
-  ops { normalize { mean: [ 0.485, 0.456, 0.406 ] std: [ 0.229, 0.224, 0.225 ] } }
+  ops {
+    normalize {
+      mean: [ 0.485, 0.456, 0.406 ]
+      std: [ 0.229, 0.224, 0.225 ]
+    }
+  }
 )pb";
 constexpr char kHalf[] = "ops { to_dtype { dtype: DTYPE_FLOAT16 scale: true } }";
 constexpr char kBfloat[] = "ops { to_dtype { dtype: DTYPE_BFLOAT16 scale: true } }";
@@ -28,7 +33,8 @@ std::vector<OpPipelines> AllOpPipelines() {
          "INTERPOLATION_BILINEAR }"),
       Op("random_rotation { degrees: [ -40, 40 ] interpolation: INTERPOLATION_BILINEAR fill: [ 7, 70, 200 ] }"),
       Op("random_affine { degrees: [ -20, 20 ] translate: [ 0.2, 0.2 ] scale: [ 0.8, 1.2 ] }"),
-      Op("random_crop { size: [ 10, 8 ] padding: [ 3 ] }"), Op("center_crop { size: [ 7, 9 ] }"),
+      Op("random_crop { size: [ 10, 8 ] padding: [ 3 ] }"),
+      Op("center_crop { size: [ 7, 9 ] }"),
       Op("resize { size: [ 15, 12 ] interpolation: INTERPOLATION_NEAREST }")};
   const std::string colors = Op(
       "color_jitter { brightness: [ 0.5, 1.5 ] contrast: [ 0.5, 1.5 ] saturation: [ 0.5, 1.5 ] hue: [ -0.2, 0.2 ] }");
@@ -41,13 +47,17 @@ std::vector<OpPipelines> AllOpPipelines() {
   const std::string mix_up = "ops { mix_up { alpha: 0.8 num_classes: 11 field: 'label' } } ";
   const std::string cut_mix = "ops { cut_mix { alpha: 1 num_classes: 11 field: 'label' } } ";
   std::vector<OpPipelines> all = {
-      {"Colors", {colors, Op("random_grayscale { p: 0.5 }") + Op("random_solarize { threshold: 128 p: 0.5 }"),
-                  Op("random_posterize { bits: 3 p: 0.5 }")}},
-      {"Blur", {blur, Op("random_apply { transforms { gaussian_blur { kernel_size: [ 5, 5 ] sigma: [ 0.3, 2 ] } } p: "
-                         "0.5 }") + kFloat}},
+      {"Colors",
+       {colors, Op("random_grayscale { p: 0.5 }") + Op("random_solarize { threshold: 128 p: 0.5 }"),
+        Op("random_posterize { bits: 3 p: 0.5 }")}},
+      {"Blur",
+       {blur, Op("random_apply { transforms { gaussian_blur { kernel_size: [ 5, 5 ] sigma: [ 0.3, 2 ] } } p: "
+                 "0.5 }") +
+                  kFloat}},
       {"Mask", {mask, Op("random_mask { ratio: 0.3 dilate: false }") + flip}},
       {"Erasing", {erase("10, 20, 250"), kFloat + erase("0"), flip + kHalf + erase("0.5, -1, 2") + kPlanes}},
-      {"Dtypes", {flip + kFloat + kPlanes, flip + kHalf + kPlanes, flip + kBfloat, flip + std::string(kBfloat) + kPlanes}},
+      {"Dtypes",
+       {flip + kFloat + kPlanes, flip + kHalf + kPlanes, flip + kBfloat, flip + std::string(kBfloat) + kPlanes}},
       {"MixUp", {flip + kFloat + mix_up + kPlanes, kHalf + mix_up, std::string(kFloat) + erase("1") + mix_up}},
       {"CutMix", {cut_mix, flip + kFloat + cut_mix + kPlanes, kBfloat + cut_mix}},
       {"OneHot",

@@ -17,8 +17,8 @@ struct OpPipelines {
 };
 std::vector<OpPipelines> AllOpPipelines();
 
-// Expects of `device`, which is `runtime`'s, the host device's bytes for a random batch of images of at least 12×12 and at
-// most `most` by `most` pixels.
+// Expects of `device`, which is `runtime`'s, the host device's bytes for a random batch of images of at least 12×12 and
+// at most `most` by `most` pixels.
 void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& pipeline, int64_t most, uint64_t seed);
 
 }  // namespace stoker

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 TEST(SlabsTest, ArePinnedAndGivenBack) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{});
-  auto slab = slabs->Allocate(1000);
+  auto slab = slabs->Allocate(1000, true);
   ASSERT_TRUE(slab.ok()) << slab.status();
   EXPECT_EQ((*slab)->bytes().size(), 1000);
   EXPECT_EQ(reinterpret_cast<uintptr_t>((*slab)->bytes().data()) % 256, 0);
@@ -32,27 +32,29 @@ TEST(SlabsTest, ArePinnedAndGivenBack) {
 TEST(SlabsTest, WithoutPinningNothingIsPinned) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{.pin = Pin::kOff});
-  const auto slab = slabs->Allocate(1000);
+  const auto slab = slabs->Allocate(1000, true);
   ASSERT_TRUE(slab.ok());
   EXPECT_EQ(gpu->Leaks(), "");
   EXPECT_THAT(slabs->Warnings(), IsEmpty());
 }
 
-TEST(SlabsTest, WhereTwoArePinnedAThirdIsRefused) {
+TEST(SlabsTest, BeyondTheBoundWhatIsNotNeededIsRefused) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{.pinned_bytes = 2500});
-  const auto first = slabs->Allocate(1000), second = slabs->Allocate(1000), third = slabs->Allocate(1000);
+  const auto first = slabs->Allocate(1000, true), second = slabs->Allocate(1000, true);
+  const auto third = slabs->Allocate(1000, false);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_TRUE(absl::IsResourceExhausted(third.status()));
   EXPECT_THAT(std::string(third.status().message()), HasSubstr("pinned_bytes"));
   EXPECT_THAT(slabs->Warnings(), ElementsAre(HasSubstr("2 page-locked slabs, fewer than wanted")));
 }
 
-TEST(SlabsTest, WhereLessThanTwoCanBePinnedOthersArePageableAndCounted) {
+TEST(SlabsTest, WhatIsNeededIsPageableWhereItCannotBePinnedAndCounted) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   gpu->LimitPinned(1500);
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{});
-  const auto first = slabs->Allocate(1000), second = slabs->Allocate(1000), third = slabs->Allocate(1000);
+  const auto first = slabs->Allocate(1000, true), second = slabs->Allocate(1000, true),
+             third = slabs->Allocate(1000, true);
   ASSERT_TRUE(first.ok() && second.ok() && third.ok());
   EXPECT_THAT(slabs->Warnings(), ElementsAre(testing::AllOf(HasSubstr("2 slabs are not page-locked"),
                                                             HasSubstr("cudaErrorMemoryAllocation"))));
@@ -62,7 +64,7 @@ TEST(SlabsTest, PinOnTakesNothingElse) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   gpu->LimitPinned(500);
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{.pin = Pin::kOn});
-  const auto slab = slabs->Allocate(1000);
+  const auto slab = slabs->Allocate(1000, true);
   EXPECT_TRUE(absl::IsResourceExhausted(slab.status()));
   EXPECT_THAT(std::string(slab.status().message()), HasSubstr("cudaErrorMemoryAllocation"));
 }
@@ -70,9 +72,9 @@ TEST(SlabsTest, PinOnTakesNothingElse) {
 TEST(SlabsTest, WhatIsGivenBackCanBePinnedAgain) {
   const auto gpu = std::make_shared<SimulatedGpu>(1);
   const auto slabs = std::make_shared<Slabs>(gpu, DeviceOptions{.pin = Pin::kOn, .pinned_bytes = 1000});
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(slabs->Allocate(1000).ok());
-  auto kept = slabs->Allocate(600);
-  EXPECT_FALSE(slabs->Allocate(600).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(slabs->Allocate(1000, true).ok());
+  auto kept = slabs->Allocate(600, true);
+  EXPECT_FALSE(slabs->Allocate(600, true).ok());
 }
 
 TEST(NumaTest, TheNodeIsReadWhereTheMachineTells) {
