@@ -52,7 +52,8 @@ void WarpComposer::Add(const CropParameters& crop) {
   STOKER_CHECK(inside || !filled_);
   const bool mirrors = crop.padding == v1::PADDING_MODE_REFLECT || crop.padding == v1::PADDING_MODE_SYMMETRIC ||
                        crop.padding == v1::PADDING_MODE_EDGE;
-  if (!filled_ && (inside || !mirrors))
+  STOKER_CHECK(inside || !resized_ || !mirrors);
+  if (!filled_ && !resized_ && (inside || !mirrors))
     Narrow(std::max(left, 0.0), std::max(top, 0.0), std::min(right, width), std::min(bottom, height));
   if (!inside) {
     filled_ = true;
@@ -68,6 +69,7 @@ void WarpComposer::Add(const ResizeParameters& resize) {
   Append({static_cast<double>(size_.width) / static_cast<double>(resize.size.width), 0, 0, 0,
           static_cast<double>(size_.height) / static_cast<double>(resize.size.height), 0});
   warp_.bilinear = warp_.bilinear || resize.interpolation == v1::INTERPOLATION_BILINEAR;
+  resized_ = true;
   size_ = resize.size;
 }
 

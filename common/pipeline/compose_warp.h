@@ -10,8 +10,10 @@ namespace stoker {
 // Makes one Warp of geometric ops that follow each other. One thread at a time.
 //
 // Exact for crops, pads and flips. One interpolation stands for all of them: a resize and a turn become one bilinear
-// gather. Once pixels from beyond the image may show, only crops that stay inside and flips may follow; see
-// JoinsWarp.
+// gather. A crop hides the pixels outside of it from a resize after it, not from one before it.
+//
+// Once pixels from beyond the image may show, only crops that stay inside and flips may follow; after a resize no
+// padding that mirrors, and after a crop of that nothing that shows pixels from beyond. DeviceSteps sees to it.
 class WarpComposer {
  public:
   // Of an image of `size`.
@@ -30,12 +32,13 @@ class WarpComposer {
   // The output becomes what `matrix` shows of it.
   void Append(const std::array<double, 6>& matrix);
 
-  // Narrows the window to a part of the output, given in its pixels. Requires no turn so far.
+  // Narrows the window to a part of the output, given in its pixels. Requires neither a resize nor a turn so far.
   void Narrow(double left, double top, double right, double bottom);
 
   Warp warp_;
   ImageSize size_;
   bool filled_ = false;  // Pixels from beyond the window show.
+  bool resized_ = false;
 };
 
 }  // namespace stoker

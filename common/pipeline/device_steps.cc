@@ -48,6 +48,7 @@ std::optional<DeviceStep::Kind> KindOf(const v1::Op& op) {
 
 bool IsFlip(const v1::Op& op) { return op.has_random_horizontal_flip() || op.has_random_vertical_flip(); }
 bool IsResize(const v1::Op& op) { return op.has_random_resized_crop() || op.has_resize(); }
+bool IsCrop(const v1::Op& op) { return op.has_center_crop() || op.has_random_crop(); }
 bool IsTurn(const v1::Op& op) { return op.has_random_rotation() || op.has_random_affine(); }
 
 // Whether pixels from beyond an image of `size` may show.
@@ -218,7 +219,7 @@ DeviceStep& DeviceSteps::StepFor(const v1::Op& op, DeviceStep::Kind kind) {
   const bool turns_or_resizes = IsTurn(op) || IsResize(op), fills = MayFill(op, size_), contrast = HasContrast(op);
   bool joins = !steps_.empty() && steps_.back().kind == kind;
   if (kind == DeviceStep::Kind::kWarp) {
-    joins = joins && !(open_.fills && (turns_or_resizes || fills)) &&
+    joins = joins && !(open_.fills && (turns_or_resizes || fills)) && !(open_.crops_interpolated && fills) &&
             !(open_.interpolates && (IsResize(op) || Mirrors(op)));
   } else if (kind == DeviceStep::Kind::kColors) {
     joins = joins && open_.colors + MostColors(op) <= Colors::kMost && !(contrast && steps_.back().contrast);
@@ -231,6 +232,7 @@ DeviceStep& DeviceSteps::StepFor(const v1::Op& op, DeviceStep::Kind kind) {
   }
   DeviceStep& step = steps_.back();
   open_.only_flips = open_.only_flips && IsFlip(op);
+  open_.crops_interpolated = open_.crops_interpolated || (open_.interpolates && IsCrop(op));
   open_.interpolates = open_.interpolates || turns_or_resizes;
   open_.fills = open_.fills || fills;
   open_.colors += MostColors(op);

@@ -63,7 +63,7 @@ class DeviceSteps {
 
   // Of the last step, while it may grow.
   struct Open {
-    bool only_flips = false, interpolates = false, fills = false;
+    bool only_flips = false, interpolates = false, crops_interpolated = false, fills = false;
     int colors = 0;
   };
   Open open_;

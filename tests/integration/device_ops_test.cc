@@ -150,6 +150,22 @@ TEST_F(DeviceOpsTest, ResizesWithoutAFilterAgreeWithinALevel) {
     EXPECT_LE(Moved({op}).most, 1) << op;
 }
 
+// A crop after a resize hides none of the pixels that its border was made of.
+TEST_F(DeviceOpsTest, CropsOfResizedImagesAgreeWithinALevel) {
+  const std::string enlarge = "resize { size: [144, 192] }";
+  const std::vector<std::string> each[] = {
+      {enlarge, "center_crop { size: 71 }"},
+      {enlarge, "center_crop { size: [160, 64] }"},
+      {enlarge, "random_crop { size: 64 }"},
+      {enlarge, "random_crop { size: 140 padding: 30 fill: [9, 80, 200] }"},
+      {enlarge, "center_crop { size: 80 }", "pad { padding: 5 fill: 200 }"},
+      {enlarge, "random_horizontal_flip {}", "random_crop { size: 90 }", "random_crop { size: [140, 64] padding: 30 }"},
+      {"center_crop { size: 60 }", enlarge, "center_crop { size: 80 }", "center_crop { size: 40 }"},
+      {"random_resized_crop { size: 100 scale: [0.1, 1] antialias: false }", "random_crop { size: 64 }"},
+  };
+  for (const std::vector<std::string>& ops : each) EXPECT_LE(Moved(ops).most, 1) << absl::StrJoin(ops, ", ");
+}
+
 // Where a center falls on the border of two pixels, the server, which adds up steps as Pillow does, may take the one
 // before: here in the middle row and column, and in a few of a drawn crop.
 TEST_F(DeviceOpsTest, NearestResizesTakeTheSamePixelsButForBorders) {

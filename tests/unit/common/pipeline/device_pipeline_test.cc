@@ -94,6 +94,10 @@ TEST(DevicePipelineTest, GeometricOpsShareAPassWhereOneGatherShowsThem) {
   EXPECT_EQ(Steps(OnDevice({turn, crop, turn})), "warp 0+1, warp 2");
   EXPECT_EQ(Steps(OnDevice({turn, pad})), "warp 0, warp 1");
   EXPECT_EQ(Steps(OnDevice({resize, pad})), "warp 0+1");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, crop})), "warp 0+1+2+3");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, pad})), "warp 0+1, warp 2");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, turn})), "warp 0+1+2, warp 3");
+  EXPECT_EQ(Steps(OnDevice({crop, resize, pad})), "warp 0+1+2");
   EXPECT_EQ(Steps(OnDevice({resize, "pad { padding: 1 padding_mode: PADDING_MODE_EDGE }"})), "warp 0, warp 1");
 }
 
