@@ -170,7 +170,8 @@ STOKER_EXPORT stoker_code stoker_batch_substituted(const stoker_batch* batch, ch
 
 // Must come before work on a CUDA stream that reads the batch's tensors, once for each stream: `stream`, a
 // cudaStream_t, waits for them, and their memory's next use waits for what is on `stream` when they are let go. 0 and 1
-// are CUDA's legacy default stream, 2 the calling thread's. Does not wait itself. Nothing on the CPU.
+// are CUDA's legacy default stream, 2 the calling thread's. `stream` is one of the tensors' GPU, lives until they are
+// let go and captures no CUDA graph then. Does not wait itself. Nothing on the CPU.
 STOKER_EXPORT stoker_code stoker_batch_use_on(const stoker_batch* batch, uintptr_t stream);
 
 // Waits until the batch is made, for whoever copies it to the host without a stream.

@@ -1,6 +1,7 @@
 #include "tests/support/simulated_gpu.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -141,21 +142,21 @@ void SimulatedGpu::Check(const Range& range) {
 }
 
 SimulatedGpu::StreamKey SimulatedGpu::KeyOf(Stream stream) const {
-  if (stream == kPerThread) return {stream, std::this_thread::get_id()};
-  return {stream <= 1 ? kLegacy : stream, std::thread::id()};
+  static std::atomic<uint64_t> threads = 0;
+  thread_local const uint64_t thread = ++threads;
+  if (stream == kPerThread) return {stream, thread};
+  return {stream <= 1 ? kLegacy : stream, 0};
 }
 
 // The legacy stream waits for the threads' default streams, and they for it.
 absl::Status SimulatedGpu::Push(Stream stream, Work work) {
   const StreamKey key = KeyOf(stream);
-  if (stream > kPerThread && !streams_.contains(stream)) {
-    violations_.push_back("work on a stream that is none");
+  if (stream > kPerThread && !streams_.contains(stream))
     return absl::InternalError("cudaErrorInvalidResourceHandle: no such stream");
-  }
   if (key.first == kLegacy)
     for (const auto& [other, queue] : queues_)
       if (other.first == kPerThread) work.after.push_back(queue.last);
-  if (key.first == kPerThread) work.after.push_back(queues_[{kLegacy, std::thread::id()}].last);
+  if (key.first == kPerThread) work.after.push_back(queues_[{kLegacy, 0}].last);
   Queue& queue = queues_[key];
   queue.last = work.done;
   if (lost_) {
@@ -191,7 +192,15 @@ absl::Status SimulatedGpu::Count() {
 
 void SimulatedGpu::Enqueue(Stream stream, std::function<void()> work, const void* touches, uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
-  Push(stream, {.run = std::move(work), .touches = {{static_cast<const uint8_t*>(touches), bytes}}}).IgnoreError();
+  if (!Push(stream, {.run = std::move(work), .touches = {{static_cast<const uint8_t*>(touches), bytes}}}).ok())
+    violations_.push_back("work on a stream that is none");
+}
+
+Stream SimulatedGpu::CreateForeignStream() {
+  absl::MutexLock lock(&mutex_);
+  streams_.insert(next_handle_);
+  foreign_.insert(next_handle_);
+  return next_handle_++;
 }
 
 void SimulatedGpu::Pause() {
@@ -362,9 +371,12 @@ absl::Status SimulatedGpu::DestroyEvent(Event event) {
 absl::Status SimulatedGpu::Record(Event event, Stream stream) {
   absl::MutexLock lock(&mutex_);
   STOKER_RETURN_IF_ERROR(Count());
+  if (foreign_.contains(stream)) return absl::InternalError("cudaErrorInvalidResourceHandle: another GPU's stream");
   Work work;
-  events_.at(event) = work.done;
-  return Push(stream, std::move(work));
+  const Fence done = work.done;
+  STOKER_RETURN_IF_ERROR(Push(stream, std::move(work)));
+  events_.at(event) = done;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> SimulatedGpu::IsDone(Event event) {

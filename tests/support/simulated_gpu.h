@@ -34,6 +34,9 @@ class SimulatedGpu : public CudaRuntime {
   // Queues what a consumer would. `touches` is device memory.
   void Enqueue(Stream stream, std::function<void()> work, const void* touches, uint64_t bytes);
 
+  // Another GPU's: it waits for this one's events, and cannot record them.
+  Stream CreateForeignStream();
+
   // No work is done between these.
   void Pause();
   void Resume();
@@ -82,9 +85,9 @@ class SimulatedGpu : public CudaRuntime {
   absl::Status Launch(const KernelCall& call, Stream stream) override;
 
  private:
-  using Fence = std::shared_ptr<bool>;                   // Whether it is passed.
-  using StreamKey = std::pair<Stream, std::thread::id>;  // Of a thread's default stream, the thread too.
-  using Range = std::pair<const uint8_t*, uint64_t>;     // Device memory.
+  using Fence = std::shared_ptr<bool>;                // Whether it is passed.
+  using StreamKey = std::pair<Stream, uint64_t>;      // Of a thread's default stream, the thread's number too.
+  using Range = std::pair<const uint8_t*, uint64_t>;  // Device memory.
 
   struct Work {
     std::vector<Fence> after;
@@ -127,7 +130,7 @@ class SimulatedGpu : public CudaRuntime {
                                                                       ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 30;
   uintptr_t next_handle_ ABSL_GUARDED_BY(mutex_) = 100;
   std::map<StreamKey, Queue> queues_ ABSL_GUARDED_BY(mutex_);
-  std::set<Stream> streams_ ABSL_GUARDED_BY(mutex_);
+  std::set<Stream> streams_ ABSL_GUARDED_BY(mutex_), foreign_ ABSL_GUARDED_BY(mutex_);
   std::map<Event, Fence> events_ ABSL_GUARDED_BY(mutex_);
   std::map<const uint8_t*, Allocation> device_ ABSL_GUARDED_BY(mutex_), pinned_ ABSL_GUARDED_BY(mutex_);
   std::vector<Allocation> freed_ ABSL_GUARDED_BY(mutex_);  // Kept, so that late work meets poison.

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <deque>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -151,7 +150,7 @@ absl::StatusOr<std::unique_ptr<Slot>> Stage::Queue(const BatchWork& work, std::s
   }
   const absl::Status status = Queue(work, **staging, **slot, {.slab = std::move(slab), .copied = *copied});
   if (status.ok()) return slot;
-  slots_.Abandon(*std::move(slot));
+  slots_.Abandon(*std::move(slot), status);
   return KeepAny(status);
 }
 
@@ -176,7 +175,7 @@ absl::StatusOr<Stage::Staging*> Stage::NextStaging(uint64_t bytes) {
   }
   staging.bytes = 0;
   const uint64_t with_room = bytes + bytes / 16 + kParameterRoom;
-  STOKER_ASSIGN_OR_RETURN(staging.memory, runtime_->AllocateDevice(with_room));
+  STOKER_ASSIGN_OR_RETURN(staging.memory, slots_.Allocate(with_room));
   staging.bytes = with_room;
   return &staging;
 }
@@ -254,25 +253,28 @@ class SlotMemory : public TensorMemory {
 
   ~SlotMemory() override {
     const absl::Status status = RecordUses();
-    stage_->Keep(status).IgnoreError();
     if (status.ok()) {
       stage_->slots().Return(std::move(slot_));
     } else {
-      stage_->slots().Abandon(std::move(slot_));
+      stage_->slots().Abandon(std::move(slot_), status);
     }
   }
 
   absl::Status UseOn(Stream stream) override {
     STOKER_RETURN_IF_ERROR(stage_->error());
     absl::MutexLock lock(&mutex_);
-    const Use use = {stream, std::this_thread::get_id()};
-    for (const Use& known : uses_)
-      if (known.stream == stream && (stream != kPerThreadStream || known.thread == use.thread)) return absl::OkStatus();
-    STOKER_RETURN_IF_ERROR(stage_->Keep(stage_->runtime().WaitFor(stream, slot_->ready)));
+    const bool known = std::any_of(uses_.begin(), uses_.end(), [&](const Use& use) { return use.stream == stream; });
+    if (known && stream != kPerThreadStream) return absl::OkStatus();
+    STOKER_RETURN_IF_ERROR(stage_->runtime().WaitFor(stream, slot_->ready));
+    if (known) return absl::OkStatus();
     auto event = stage_->events().Take();
     if (!event.ok()) return stage_->Keep(event.status());
-    uses_.push_back(use);
-    uses_.back().until = *event;
+    // Only to learn whether that can be done: another GPU's stream can wait, but not be waited for so.
+    if (const absl::Status status = stage_->runtime().Record(*event, stream); !status.ok()) {
+      stage_->events().Return(*event);
+      return status;
+    }
+    uses_.push_back({stream, *event});
     return absl::OkStatus();
   }
 
@@ -286,18 +288,18 @@ class SlotMemory : public TensorMemory {
  private:
   struct Use {
     Stream stream = 0;
-    std::thread::id thread;  // That called UseOn.
     Event until = nullptr;
   };
 
-  // Another thread's default stream has no name here; but the legacy stream waits for all such.
+  // Threads' default streams have no name here, and a thread's id may be another's later; but the legacy stream waits
+  // for all of them.
   absl::Status RecordUses() {
     absl::MutexLock lock(&mutex_);
     absl::Status status;
     for (const Use& use : uses_) {
       slot_->used_until.push_back(use.until);
-      const bool elsewhere = use.stream == kPerThreadStream && use.thread != std::this_thread::get_id();
-      status.Update(stage_->runtime().Record(use.until, elsewhere ? kLegacyStream : use.stream));
+      const Stream stream = use.stream == kPerThreadStream ? kLegacyStream : use.stream;
+      status.Update(stage_->runtime().Record(use.until, stream));
     }
     return status;
   }
@@ -331,7 +333,11 @@ class CudaDevice : public Device {
 
   bool asynchronous() const override { return true; }
   bool Reclaim() override { return stage_->Reclaim(); }
-  std::vector<std::string> Warnings() const override { return slabs_->Warnings(); }
+  std::vector<std::string> Warnings() const override {
+    std::vector<std::string> warnings = slabs_->Warnings();
+    for (std::string& warning : stage_->slots().Warnings()) warnings.push_back(std::move(warning));
+    return warnings;
+  }
 
  private:
   const std::shared_ptr<Stage> stage_;

@@ -64,12 +64,20 @@ struct Launch {
   cudaError_t operator()(const Arguments& arguments) const {
     const Grid grid = Kernel::GridOf(arguments);
     if (grid.blocks_x == 0 || grid.blocks_y == 0) return cudaSuccess;
+    cudaGetLastError();  // Somebody else's.
     RunKernel<Kernel><<<dim3(grid.blocks_x, grid.blocks_y), grid.threads, 0, stream>>>(arguments);
     return cudaGetLastError();
   }
 };
 
 }  // namespace
+
+cudaError_t FindKernel() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, RunKernel<WarpKernel, WarpArguments>);
+}
+
+std::vector<int> KernelCapabilities() { return {__CUDA_ARCH_LIST__}; }
 
 cudaError_t LaunchKernel(const KernelCall& call, cudaStream_t stream) {
   return std::visit([&](const auto& arguments) { return Dispatch<GpuArithmetic>(arguments, Launch{stream}); }, call);

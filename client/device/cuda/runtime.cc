@@ -1,9 +1,12 @@
 #include "client/device/cuda/runtime.h"
 
+#include <cudaTypedefs.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/device/cuda/kernels.h"
 #include "common/status_macros.h"
 
@@ -18,22 +21,55 @@ absl::Status StatusOf(cudaError_t error) {
   return absl::InternalError(text);
 }
 
-// Makes a GPU the thread's current one for a while. The runtime counts what changes nothing as cheap.
+// The driver's calls for a thread's context. The runtime's own, cudaGetDevice and cudaSetDevice, cannot put back that a
+// thread had none: they would make one on GPU 0.
+struct ContextCalls {
+  PFN_cuCtxGetCurrent_v4000 get = nullptr;
+  PFN_cuCtxSetCurrent_v4000 set = nullptr;
+};
+
+template <typename Function>
+absl::Status FindInDriver(const char* name, Function* function) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &found, 4000, cudaEnableDefault, &result);
+  if (error != cudaSuccess) return StatusOf(error);
+  if (result != cudaDriverEntryPointSuccess || found == nullptr)
+    return absl::UnavailableError(absl::StrCat("the CUDA driver has no ", name));
+  *function = reinterpret_cast<Function>(found);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ContextCalls> FindContextCalls() {
+  ContextCalls calls;
+  STOKER_RETURN_IF_ERROR(FindInDriver("cuCtxGetCurrent", &calls.get));
+  STOKER_RETURN_IF_ERROR(FindInDriver("cuCtxSetCurrent", &calls.set));
+  return calls;
+}
+
+// Makes a GPU the thread's current one for a while.
 class CurrentDevice {
  public:
-  explicit CurrentDevice(int ordinal) {
-    if (cudaGetDevice(&before_) != cudaSuccess) before_ = ordinal;
-    if (before_ != ordinal) cudaSetDevice(ordinal);
-    ordinal_ = ordinal;
+  CurrentDevice(const ContextCalls& calls, int ordinal) : calls_(calls) {
+    // The driver's errors have the runtime's numbers.
+    error_ = static_cast<cudaError_t>(calls_.get(&before_));
+    if (error_ != cudaSuccess) return;
+    known_ = true;
+    error_ = cudaSetDevice(ordinal);
   }
   ~CurrentDevice() {
-    if (before_ != ordinal_) cudaSetDevice(before_);
+    if (known_) calls_.set(before_);
   }
   CurrentDevice(const CurrentDevice&) = delete;
   CurrentDevice& operator=(const CurrentDevice&) = delete;
 
+  cudaError_t error() const { return error_; }
+
  private:
-  int before_ = 0, ordinal_ = 0;
+  const ContextCalls& calls_;
+  CUcontext before_ = nullptr;
+  bool known_ = false;
+  cudaError_t error_ = cudaSuccess;
 };
 
 cudaStream_t Native(Stream stream) { return reinterpret_cast<cudaStream_t>(stream); }
@@ -41,7 +77,26 @@ cudaEvent_t Native(CudaRuntime::Event event) { return reinterpret_cast<cudaEvent
 
 class Cudart : public CudaRuntime {
  public:
-  explicit Cudart(int ordinal) : ordinal_(ordinal) {}
+  Cudart(int ordinal, const ContextCalls& calls) : ordinal_(ordinal), calls_(calls) {}
+
+  absl::Status CheckKernels() const {
+    const CurrentDevice current(calls_, ordinal_);
+    STOKER_RETURN_IF_ERROR(StatusOf(current.error()));
+    const cudaError_t error = FindKernel();
+    const absl::Status status = StatusOf(error);
+    if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction &&
+        error != cudaErrorUnsupportedPtxVersion && error != cudaErrorJitCompilationDisabled)
+      return status;
+    cudaDeviceProp gpu;
+    STOKER_RETURN_IF_ERROR(StatusOf(cudaGetDeviceProperties(&gpu, ordinal_)));
+    const auto name = [](std::string* out, int capability) {
+      absl::StrAppend(out, capability / 100, ".", capability / 10 % 10);
+    };
+    return absl::FailedPreconditionError(
+        absl::StrCat("cuda:", ordinal_, ", ", gpu.name, ", is of compute capability ", gpu.major, ".", gpu.minor,
+                     ", but this build of Stoker has kernels for ", absl::StrJoin(KernelCapabilities(), ", ", name),
+                     " (CMAKE_CUDA_ARCHITECTURES; ", status.message(), ")"));
+  }
 
   int ordinal() const override { return ordinal_; }
 
@@ -92,7 +147,8 @@ class Cudart : public CudaRuntime {
 
   absl::StatusOr<Event> CreateEvent() override {
     cudaEvent_t event = nullptr;
-    STOKER_RETURN_IF_ERROR(Call([&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); }));
+    STOKER_RETURN_IF_ERROR(
+        Call([&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync); }));
     return reinterpret_cast<Event>(event);
   }
   absl::Status DestroyEvent(Event event) override {
@@ -102,7 +158,8 @@ class Cudart : public CudaRuntime {
     return Call([&] { return cudaEventRecord(Native(event), Native(stream)); });
   }
   absl::StatusOr<bool> IsDone(Event event) override {
-    const CurrentDevice current(ordinal_);
+    const CurrentDevice current(calls_, ordinal_);
+    STOKER_RETURN_IF_ERROR(StatusOf(current.error()));
     const cudaError_t error = cudaEventQuery(Native(event));
     if (error == cudaErrorNotReady) {
       cudaGetLastError();
@@ -134,7 +191,8 @@ class Cudart : public CudaRuntime {
  private:
   template <typename Function>
   absl::Status Call(Function function) const {
-    const CurrentDevice current(ordinal_);
+    const CurrentDevice current(calls_, ordinal_);
+    STOKER_RETURN_IF_ERROR(StatusOf(current.error()));
     return StatusOf(function());
   }
 
@@ -143,6 +201,7 @@ class Cudart : public CudaRuntime {
   }
 
   const int ordinal_;
+  const ContextCalls calls_;
 };
 
 }  // namespace
@@ -153,7 +212,10 @@ absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int ordinal) {
     return absl::UnavailableError(absl::StrCat("no GPU can be used on this machine (", status.message(), ")"));
   if (ordinal >= devices)
     return absl::UnavailableError(absl::StrCat("there is no GPU cuda:", ordinal, "; this machine has ", devices));
-  return std::make_shared<Cudart>(ordinal);
+  STOKER_ASSIGN_OR_RETURN(const ContextCalls calls, FindContextCalls());
+  auto gpu = std::make_shared<Cudart>(ordinal, calls);
+  STOKER_RETURN_IF_ERROR(gpu->CheckKernels());
+  return gpu;
 }
 
 }  // namespace stoker

@@ -13,7 +13,8 @@
 namespace stoker {
 
 // The calls to one GPU that the stage makes, each as the CUDA runtime documents it. Thread-safe; leaves every thread's
-// current device as it was. Errors carry CUDA's name for them: "cudaErrorMemoryAllocation: out of memory".
+// current context as it was, and none where there was none. Errors carry CUDA's name for them:
+// "cudaErrorMemoryAllocation: out of memory".
 class CudaRuntime {
  public:
   using Event = struct EventHandle*;
@@ -36,6 +37,7 @@ class CudaRuntime {
   virtual absl::Status Synchronize(Stream stream) = 0;
   virtual absl::Status WaitFor(Stream stream, Event event) = 0;  // Queues that.
 
+  // Who waits for an event sleeps.
   virtual absl::StatusOr<Event> CreateEvent() = 0;
   virtual absl::Status DestroyEvent(Event event) = 0;
   virtual absl::Status Record(Event event, Stream stream) = 0;
@@ -50,8 +52,8 @@ class CudaRuntime {
   virtual absl::Status Launch(const KernelCall& call, Stream stream) = 0;
 };
 
-// The machine's GPU of that number. FailedPrecondition where this build is without CUDA, Unavailable where there is no
-// driver or no such GPU.
+// The machine's GPU of that number. FailedPrecondition where this build is without CUDA or without kernels for that
+// GPU, Unavailable where there is no driver or no such GPU.
 absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int ordinal);
 
 }  // namespace stoker

@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<Slot>> Slots::Make(uint64_t bytes) {
   auto slot = std::make_unique<Slot>();
   slot->bytes = bytes;
   STOKER_ASSIGN_OR_RETURN(slot->ready, runtime_->CreateEvent());
-  auto memory = runtime_->AllocateDevice(bytes);
+  auto memory = Allocate(bytes);
   if (memory.ok()) {
     slot->memory = *memory;
     return slot;
@@ -38,6 +38,13 @@ absl::StatusOr<std::unique_ptr<Slot>> Slots::Make(uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
   return absl::ResourceExhaustedError(absl::StrCat(memory.status().message(), ": no room for a batch of ", bytes,
                                                    " bytes beside ", lent_bytes_, " of batches in use"));
+}
+
+absl::StatusOr<uint8_t*> Slots::Allocate(uint64_t bytes) {
+  auto memory = runtime_->AllocateDevice(bytes);
+  if (!absl::IsResourceExhausted(memory.status())) return memory;
+  STOKER_RETURN_IF_ERROR(FreeIdle());
+  return runtime_->AllocateDevice(bytes);
 }
 
 std::unique_ptr<Slot> Slots::TakeIdle(uint64_t bytes) {
@@ -66,9 +73,29 @@ void Slots::Return(std::unique_ptr<Slot> slot) {
   idle_.push_back(std::move(slot));
 }
 
-void Slots::Abandon(std::unique_ptr<Slot> slot) {
+void Slots::Abandon(std::unique_ptr<Slot> slot, const absl::Status& why) {
   absl::MutexLock lock(&mutex_);
   abandoned_.push_back(std::move(slot));
+  abandoned_why_.Update(why);
+}
+
+std::vector<std::string> Slots::Warnings() const {
+  absl::MutexLock lock(&mutex_);
+  if (abandoned_.empty()) return {};
+  return {absl::StrCat("the GPU memory of ", abandoned_.size(),
+                       " batches serves no other, since a stream they were used on was gone or in the wrong state (",
+                       abandoned_why_.message(), ")")};
+}
+
+absl::Status Slots::FreeIdle() {
+  std::vector<std::unique_ptr<Slot>> idle;
+  {
+    absl::MutexLock lock(&mutex_);
+    idle.swap(idle_);
+  }
+  absl::Status status;
+  for (auto& slot : idle) status.Update(Free(*slot));
+  return status;
 }
 
 absl::Status Slots::Free(Slot& slot) {

@@ -281,6 +281,67 @@ TEST_F(CudaDeviceTest, APerThreadDefaultStreamIsThatOfWhoUsedIt) {
   }
 }
 
+// Threads may have the id of one that ended, as all but the first here.
+TEST_F(CudaDeviceTest, EveryThreadThatUsesItsDefaultStreamIsWaitedFor) {
+  const DevicePipeline pipeline = Pipeline(kNormalize, 8, 8);
+  for (int i = 0; i < 20; ++i) {
+    const Made first = MakeBatch(pipeline, 4, 192, 2 * i), second = MakeBatch(pipeline, 4, 192, 2 * i + 1);
+    gpu_->Pause();
+    auto tensors = Submit(pipeline, first.batch);
+    std::vector<std::shared_ptr<Contents>> seen(3);
+    for (auto& each : seen)
+      std::thread([&] {
+        each = Look(tensors, 2);
+        if (&each == &seen.back()) tensors.clear();
+      }).join();
+    const auto others = Submit(pipeline, second.batch);
+    const auto seen_others = Look(others, 0);
+    gpu_->Resume();
+    gpu_->Drain();
+    for (const auto& each : seen) EXPECT_EQ(*each, first.expected);
+    EXPECT_EQ(*seen_others, second.expected);
+  }
+}
+
+TEST_F(CudaDeviceTest, AStreamThatCannotBeUsedIsRefusedAndNothingElse) {
+  const DevicePipeline pipeline = Pipeline(kNormalize, 8, 8);
+  const Made made = MakeBatch(pipeline, 4, 192, 1);
+  const Stream foreign = gpu_->CreateForeignStream(), gone = *gpu_->CreateStream();
+  ASSERT_TRUE(gpu_->DestroyStream(gone).ok());
+  auto tensors = Submit(pipeline, made.batch);
+  for (Stream stream : {foreign, gone})
+    EXPECT_THAT(std::string(tensors[0].memory->UseOn(stream).message()), HasSubstr("cudaErrorInvalidResourceHandle"));
+  const auto seen = Look(tensors, 0);
+  gpu_->Drain();
+  EXPECT_EQ(*seen, made.expected);
+  const void* data = tensors[0].data;
+  tensors.clear();
+  tensors = Submit(pipeline, made.batch);
+  EXPECT_EQ(tensors[0].data, data) << "its memory serves again";
+  EXPECT_THAT(device_->Warnings(), IsEmpty());
+  EXPECT_TRUE(gpu_->DestroyStream(foreign).ok());
+}
+
+TEST_F(CudaDeviceTest, AStreamDestroyedBeforeTheTensorsGoCostsTheirMemoryOnly) {
+  const DevicePipeline pipeline = Pipeline(kNormalize, 8, 8);
+  const Made made = MakeBatch(pipeline, 4, 192, 1);
+  const Stream consumer = *gpu_->CreateStream();
+  auto tensors = Submit(pipeline, made.batch);
+  const void* data = tensors[0].data;
+  gpu_->Pause();
+  const auto seen = Look(tensors, consumer);
+  ASSERT_TRUE(gpu_->DestroyStream(consumer).ok());
+  tensors.clear();
+  tensors = Submit(pipeline, made.batch);
+  EXPECT_NE(tensors[0].data, data) << "it may still be read";
+  const auto seen_others = Look(tensors, 0);
+  gpu_->Resume();
+  gpu_->Drain();
+  EXPECT_EQ(*seen, made.expected);
+  EXPECT_EQ(*seen_others, made.expected);
+  EXPECT_THAT(device_->Warnings(), testing::ElementsAre(HasSubstr("cudaErrorInvalidResourceHandle")));
+}
+
 TEST_F(CudaDeviceTest, TensorsOutliveTheDevice) {
   const DevicePipeline pipeline = Pipeline(kNormalize, 8, 8);
   const Made made = MakeBatch(pipeline, 4, 192, 1);
@@ -323,6 +384,21 @@ TEST_F(CudaDeviceTest, WithoutDeviceMemoryTheErrorSaysSoAndPasses) {
   EXPECT_THAT(std::string(more.status().message()), HasSubstr("cudaErrorMemoryAllocation"));
   tensors.clear();
   EXPECT_TRUE(device_->Submit(pipeline, made.batch).ok());
+}
+
+TEST_F(CudaDeviceTest, IdleSlotsGiveWayToALargeBatch) {
+  const DevicePipeline pipeline = Pipeline(kNormalize, 8, 8);
+  const Made small = MakeBatch(pipeline, 4, 192, 1), large = MakeBatch(pipeline, 16, 192, 2);
+  std::vector<std::vector<Tensor>> held;
+  for (int i = 0; i < 8; ++i) held.push_back(Submit(pipeline, small.batch));
+  gpu_->LimitDevice((uint64_t{1} << 30) - *gpu_->FreeDeviceBytes());
+  EXPECT_TRUE(absl::IsResourceExhausted(device_->Submit(pipeline, large.batch).status()));
+  held.resize(1);
+  const auto tensors = Submit(pipeline, large.batch);
+  const auto seen_large = Look(tensors, 0), seen_small = Look(held[0], 0);
+  gpu_->Drain();
+  EXPECT_EQ(*seen_large, large.expected);
+  EXPECT_EQ(*seen_small, small.expected);
 }
 
 // Consumers keep, drop and share tensors across streams and threads in random order, while slabs are overwritten as

@@ -1,5 +1,7 @@
 // The kernels and the stage on the machine's first GPU. Skipped where there is none.
 
+#include <dlfcn.h>
+
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -92,6 +94,23 @@ TEST_F(GpuTest, EveryOpMakesTheHostsBytes) {
   for (const OpPipelines& pipelines : AllOpPipelines())
     for (const std::string& text : pipelines.texts)
       for (int i = 0; i < 6; ++i) ExpectTheHosts(*gpu_, *device_, text, i % 2 == 0 ? 40 : 260, random());
+}
+
+TEST_F(GpuTest, AThreadWithoutAContextHasNoneAfterwards) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  ASSERT_NE(driver, nullptr);
+  const auto get = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));
+  ASSERT_NE(get, nullptr);
+  std::thread([&] {
+    void* context = driver;
+    ASSERT_EQ(get(&context), 0);
+    ASSERT_EQ(context, nullptr);
+    const auto memory = gpu_->AllocateDevice(1);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    EXPECT_TRUE(gpu_->FreeDevice(*memory).ok());
+    EXPECT_EQ(get(&context), 0);
+    EXPECT_EQ(context, nullptr);
+  }).join();
 }
 
 // Against the same kernels run on the CPU, into poisoned memory with a guard behind it.
