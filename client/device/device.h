@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,10 +63,12 @@ class HostSlab {
 struct HostBatch {
   uint64_t seed = 0;
   uint64_t epoch = 0;
-  std::span<const uint64_t> positions;           // of each row
+  std::span<const uint64_t> positions;           // By which each row is drawn: a substitute's by its own.
   std::vector<std::span<const uint8_t>> fields;  // in a span's order
   std::shared_ptr<HostSlab> slab;                // What `fields` lie in; null if they outlive all that is made of them.
+  std::optional<uint64_t> first_position;        // By which batches are mixed, if the first row is drawn by another's.
   int64_t rows() const { return static_cast<int64_t>(positions.size()); }
+  uint64_t FirstPosition() const { return first_position.value_or(positions[0]); }  // Of a batch with rows.
 };
 
 // Where batches go and where the pipeline's device ops run. Thread-safe. What it made may outlive it.

@@ -72,7 +72,7 @@ absl::Status MakeField(const DevicePipeline& pipeline, const HostBatch& batch, i
     OneHot(batch, field, source, made.dtype(), program.classes, count, out);
   } else {
     STOKER_CHECK(program.kind == FieldProgram::Kind::kMixedLabel);
-    const BatchDraw draw = pipeline.DrawBatch(batch.seed, batch.epoch, batch.positions[0]);
+    const BatchDraw draw = pipeline.DrawBatch(batch.seed, batch.epoch, batch.FirstPosition());
     MixLabels(batch, field, source, program.classes, draw.lambda, static_cast<float*>(out));
   }
   return absl::OkStatus();

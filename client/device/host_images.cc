@@ -58,7 +58,7 @@ class BatchImages {
   void MakeMixed() {
     const int64_t rows = batch_.rows();
     if (rows == 0) return;
-    const BatchDraw draw = pipeline_.DrawBatch(batch_.seed, batch_.epoch, batch_.positions[0]);
+    const BatchDraw draw = pipeline_.DrawBatch(batch_.seed, batch_.epoch, batch_.FirstPosition());
     for (std::vector<T>* image : {&own_, &other_, &last_}) image->resize(elements_);
     MakeUnmixed(rows - 1, last_.data());
     own_ = last_;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -115,6 +116,7 @@ class Loader::Impl {
   absl::Status CheckUsable() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Fill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FillOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<std::shared_ptr<HostSlab>> SlabThatComesBack() ABSL_LOCKS_EXCLUDED(mutex_);
   void Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   SpanSource::Request RequestFor(const std::shared_ptr<Assembly>& assembly, const SpanId& span, uint64_t row);
   void OnSpan(Assembly& assembly, const SpanId& span, uint64_t row, absl::StatusOr<v1::SpanHeader> header);
@@ -155,8 +157,8 @@ class Loader::Impl {
   const std::shared_ptr<SlabRing> ring_;
   const std::shared_ptr<SpanSource> source_;
 
-  // Guards what is below, and assemblies once they are begun. Held while spans are asked for, which never blocks,
-  // but not while the device works.
+  // Guards what is below, and assemblies once they are begun. Held while spans are asked for, which never blocks, and
+  // while the few slabs are first allocated, but not while the device works.
   mutable absl::Mutex mutex_;
   absl::CondVar changed_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
@@ -261,7 +263,7 @@ Loader::Impl::~Impl() {
     while (options_.device->Reclaim()) {  // Slabs that it keeps refer to the ring, and that to it.
     }
   } else {  // A forked child has none of the threads that would end: it leaves them alone, and what they use.
-    new std::pair(source_, client_);
+    new std::tuple(source_, client_, ring_, options_.device, std::move(assemblies_));
   }
 }
 
@@ -293,6 +295,7 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
     }
     if (auto status = Fill(); !status.ok() && assemblies_.empty()) return status;
     if (assemblies_.empty()) STOKER_RETURN_IF_ERROR(FillOne());
+    if (assemblies_.empty()) continue;  // Another thread moved the loader.
     const std::shared_ptr<Assembly> front = assemblies_.front();
     const absl::Status status = Await(front, absl::InfiniteFuture());
     if (!IsNext(front)) continue;  // Another thread moved the loader.
@@ -329,19 +332,27 @@ absl::Status Loader::Impl::Fill() {
   return absl::OkStatus();
 }
 
-// For a caller that keeps its batches, or whose device still reads them.
+// For a caller that keeps its batches, or whose device still reads them. Waits for the device without the lock; if the
+// loader is moved meanwhile, nothing is begun.
 absl::Status Loader::Impl::FillOne() {
-  std::shared_ptr<HostSlab> slab;
-  while (slab == nullptr && options_.device->Reclaim()) {
-    STOKER_ASSIGN_OR_RETURN(slab, ring_->TryTake());
-  }
-  if (slab == nullptr) {
-    STOKER_ASSIGN_OR_RETURN(slab, ring_->Grow());
-  }
-  const BatchSpec spec = *plan_.At(ahead_);
-  Begin(spec, std::move(slab));
-  ahead_ = spec.next;
+  const uint64_t moves = moves_;
+  mutex_.Unlock();
+  auto slab = SlabThatComesBack();
+  mutex_.Lock();
+  STOKER_RETURN_IF_ERROR(slab.status());
+  const auto spec = plan_.At(ahead_);
+  if (moves != moves_ || !spec.has_value() || !assemblies_.empty()) return absl::OkStatus();
+  Begin(*spec, *std::move(slab));
+  ahead_ = spec->next;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<HostSlab>> Loader::Impl::SlabThatComesBack() {
+  while (options_.device->Reclaim()) {
+    STOKER_ASSIGN_OR_RETURN(auto slab, ring_->TryTake());
+    if (slab != nullptr) return slab;
+  }
+  return ring_->Grow();
 }
 
 void Loader::Impl::Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) {
@@ -431,8 +442,9 @@ absl::Status Loader::Impl::Await(const std::shared_ptr<Assembly>& assembly, absl
 absl::Status Loader::Impl::Await(absl::Duration patience) {
   const absl::Time until = absl::Now() + patience;
   absl::MutexLock lock(&mutex_);
-  if (!CheckUsable().ok() || EpochEnded() || !plan_.At(cursor_).has_value() || !Fill().ok() || assemblies_.empty())
-    return absl::OkStatus();  // Next() says what it is, or makes room.
+  if (!CheckUsable().ok() || EpochEnded() || !plan_.At(cursor_).has_value() || !Fill().ok() ||
+      (assemblies_.empty() && !FillOne().ok()) || assemblies_.empty())
+    return absl::OkStatus();  // Next() says what it is.
   const std::shared_ptr<Assembly> front = assemblies_.front();
   const bool whole = !Await(front, until).ok() || front->missing == 0 || !IsNext(front);
   return whole ? absl::OkStatus() : absl::DeadlineExceededError("the next batch is not there yet");
@@ -480,6 +492,7 @@ absl::StatusOr<std::vector<Tensor>> Loader::Impl::Submit(const Assembly& assembl
                  .epoch = assembly.spec.cursor.epoch,
                  .positions = assembly.drawn_positions,
                  .slab = assembly.slab};
+  if (!assembly.spec.runs.empty()) host.first_position = assembly.spec.runs.front().start;
   for (size_t i = 0; i < field_bytes_.size(); ++i) host.fields.push_back(FieldOf(assembly, i));
   const absl::Time begun = absl::Now();
   STOKER_ASSIGN_OR_RETURN(auto tensors, options_.device->Submit(device_pipeline_, host));

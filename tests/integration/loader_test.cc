@@ -340,6 +340,18 @@ TEST(LoaderTest, ACallerMayKeepEveryBatch) {
   EXPECT_EQ(late.Hex(), early.Hex());
 }
 
+TEST(LoaderTest, AwaitHasItsEndWhereACallerKeepsAllBatches) {
+  Cluster cluster(1, SyntheticConfig(300));
+  LoaderOptions job = Job(cluster);
+  job.prefetch = 1;
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  std::vector<Batch> kept;
+  while (kept.size() < 3) kept.push_back(**(*loader)->Next());  // As many as there are slabs.
+  cluster.Stop(0);
+  EXPECT_TRUE(absl::IsDeadlineExceeded((*loader)->Await(absl::ZeroDuration())));
+}
+
 TEST(LoaderTest, AwaitSaysWhetherNextWouldWait) {
   v1::ServerConfig config = SyntheticConfig(300);
   config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(20'000);

@@ -112,7 +112,7 @@ absl::Status BatchWork::AddFields() {
     field.made_at = Reserve(field.made_bytes, slot_bytes_);
   }
   if (!pipeline_->identity() && batch_->rows() > 0)
-    mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->positions[0]);
+    mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->FirstPosition());
   return absl::OkStatus();
 }
 
