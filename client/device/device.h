@@ -34,7 +34,9 @@ class TensorMemory {
   virtual ~TensorMemory() = default;
 
   // Must come before work on `stream` that touches the memory, once for each stream: the stream waits until the tensor
-  // is made, and the memory's next use for the stream. Does not wait itself. An error is the device's own, by its name.
+  // is made, and the memory's next use for the stream. Does not wait itself. The
+  // stream is one of the tensor's GPU, lives until the tensor is let go and captures no CUDA graph then. An error is
+  // the device's own, by its name.
   virtual absl::Status UseOn(Stream stream) = 0;
 
   // Waits until the tensor is made, for whoever reads it from the host.
