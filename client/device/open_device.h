@@ -20,7 +20,7 @@ struct DeviceOptions {
 };
 
 // "cpu", "cuda" (the first GPU) or "cuda:1". InvalidArgument for other names, FailedPrecondition where this build is
-// without CUDA, Unavailable where this machine has no driver or no such GPU.
+// without CUDA, or this machine without a driver or such a GPU.
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& name, const DeviceOptions& options = {});
 
 }  // namespace stoker

@@ -302,6 +302,63 @@ def test_a_wrong_op_is_named(server):
         loader_of(server, transforms={"ops": [{"RandomResizedCrop": {"sizze": 3}}]})
 
 
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("servers", 7077),
+        ("servers", None),
+        ("batch_size", "16"),
+        ("seed", 1.5),
+        ("shuffle", None),
+        ("progress_timeout", float("nan")),
+        ("rank", object()),
+        ("bad_samples", "skip"),
+    ],
+)
+def test_a_wrong_option_is_named(server, key, value):
+    options = {"servers": server.address, "batch_size": 16, key: value}
+    with pytest.raises(package.InvalidArgumentError, match=key):
+        Loader(**options)
+
+
+def test_whole_numbers_may_be_numpys(server):
+    numpy = pytest.importorskip("numpy")
+    with loader_of(server, batch_size=numpy.int64(16), rank=numpy.int32(1), world_size=numpy.int64(2)) as loader:
+        assert (loader.batch_size, loader.rank, loader.world_size) == (16, 1, 2)
+        loader.set_epoch(numpy.int64(3))
+        assert loader.epoch == 3
+
+
+@pytest.mark.parametrize("epoch", [-1, 1.5, 2**63, 2**70])
+def test_an_epoch_that_is_none_is_refused(server, epoch):
+    with loader_of(server) as loader, pytest.raises(package.InvalidArgumentError, match="set_epoch"):
+        loader.set_epoch(epoch)
+
+
+@pytest.mark.parametrize("state", [None, "x", [1]])
+def test_a_state_that_is_none_is_refused(server, state):
+    with loader_of(server) as loader, pytest.raises(package.InvalidArgumentError, match="state"):
+        loader.load_state_dict(state)
+
+
+def test_a_server_that_is_not_there_is_told(server):
+    with pytest.warns(package.StokerWarning, match="127.0.0.1:1 is not used"):
+        with Loader([server.address, "127.0.0.1:1"], batch_size=16, transforms=SMALL, output="numpy") as loader:
+            deadline = time.monotonic() + 60
+            while not any(s["problem"] for s in loader.stats()["servers"]) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            next(iter(loader))
+
+
+def test_decoding_may_be_set_beside_transforms(server):
+    from stoker.transforms import options_of
+
+    assert options_of(SMALL, bad_samples="substitute")["pipeline"]["bad_samples"] == "substitute"
+    assert len(options_of(None, jpeg_scaling="exact")["pipeline"]["ops"]) == 2
+    with pytest.raises(package.InvalidArgumentError, match="bad_samples"):
+        options_of("named", bad_samples="substitute")
+
+
 def test_nobody_at_the_address():
     with pytest.raises(package.UnavailableError, match="127.0.0.1:1"):
         Loader("127.0.0.1:1", batch_size=1, connect_timeout=1)

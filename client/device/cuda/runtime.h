@@ -53,7 +53,7 @@ class CudaRuntime {
 };
 
 // The machine's GPU of that number. FailedPrecondition where this build is without CUDA or without kernels for that
-// GPU, Unavailable where there is no driver or no such GPU.
+// GPU, or where there is no driver or no such GPU.
 absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int ordinal);
 
 }  // namespace stoker

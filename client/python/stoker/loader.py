@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Callable, Optional, Union
 
@@ -15,6 +16,9 @@ from . import _library, outputs
 from .batch import Batch, BatchInfo, Digest
 from .errors import CancelledError, InvalidArgumentError, StokerWarning
 from .transforms import Transforms, options_of
+
+
+_CONNECTING = "not connected yet"  # The library's word for a server that may still come.
 
 
 class DatasetInfo:
@@ -71,9 +75,15 @@ class Loader(_library.Owner):
             or Albumentations, as ``stoker.transforms.convert`` takes it; the name of a pipeline that the servers offer;
             a ``pathlib.Path`` to a pipeline in YAML; or a dict, as the YAML has it. Default: RandomResizedCrop(224),
             RandomHorizontalFlip.
+        bad_samples: what a file that cannot be decoded does: "fail" (the default) ends the epoch and names it;
+            "substitute" takes the next sample instead, and counts it.
+        jpeg_scaling: "k2" (the default) decodes JPEGs that are about to shrink at a reduced size where twice the pixels
+            wanted are left; "exact" never does, for torchvision's pixels within a level; "k1" more often.
         seed, shuffle: shuffle is True or "full" (the default); False or "none" for evaluation; or {"mode": "block",
             "block_samples": …, "window_blocks": …}.
-        last_batch: what becomes of an epoch's tail: "drop", "pad" it from the epoch's beginning, "partial".
+        last_batch: what becomes of an epoch's tail: "drop"; "pad" it from the epoch's beginning, ``info.real`` samples
+            being no padding; "partial", where ranks have shorter and even empty batches, whose mean loss is NaN: weigh
+            by ``info.real``.
         rank, world_size: default: RANK and WORLD_SIZE of the environment, as torchrun sets them; without, one rank.
         as_dict: batches are dicts of the fields by name, instead of tuples in the pipeline's order.
         output: whose arrays: "torch", "numpy", "jax", "cupy", "dlpack" for ``stoker.Tensor``. "auto": torch's if the
@@ -111,6 +121,8 @@ class Loader(_library.Owner):
         device: Any = "cpu",
         dtype: Any = None,
         transforms: Transforms = None,
+        bad_samples: Optional[str] = None,
+        jpeg_scaling: Optional[str] = None,
         seed: int = 0,
         shuffle: Union[bool, str, Mapping[str, Any]] = True,
         last_batch: str = "drop",
@@ -147,12 +159,12 @@ class Loader(_library.Owner):
         self.info: Optional[BatchInfo] = None
 
         options = {
-            "servers": [servers] if isinstance(servers, str) else list(servers),
+            "servers": _addresses(servers),
             "dataset": dataset,
             "batch_size": batch_size,
             "device": _device_name(device),
             "seed": seed,
-            "shuffle": {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle,
+            "shuffle": _shuffle(shuffle),
             "last_batch": last_batch,
             "rank": rank,
             "world_size": world_size,
@@ -167,10 +179,10 @@ class Loader(_library.Owner):
             "connections": connections,
             "tls_ca_file": tls_ca_file,
             "tls_server_name": tls_server_name,
-            **options_of(transforms, dtype),
+            **options_of(transforms, dtype, bad_samples=bad_samples, jpeg_scaling=jpeg_scaling),
         }
         self._library = _library.library()
-        text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
+        text = _json({key: value for key, value in options.items() if value is not None})
         self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
             self.description: dict[str, Any] = json.loads(self._text(self._library.stoker_loader_describe))
@@ -341,7 +353,9 @@ class Loader(_library.Owner):
         Raises FailedPreconditionError that names what differs: dataset, pipeline, seed or shuffle; or the servers'
         pixels, which ``accept_other_pixels`` takes as they are now.
         """
-        text = json.dumps(dict(state)).encode()
+        if not isinstance(state, Mapping):
+            raise InvalidArgumentError(f"state: expected what state_dict() gives, found {type(state).__name__}")
+        text = _json(state)
         with self._exclusively():
             _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
             self._leave()
@@ -349,8 +363,9 @@ class Loader(_library.Owner):
             self._restored = True
 
     def _go_to(self, epoch: int) -> None:
-        if epoch < 0:
-            raise InvalidArgumentError(f"set_epoch: {epoch} is below 0")
+        epoch = _whole_number("set_epoch", epoch)
+        if not 0 <= epoch < 2**63:
+            raise InvalidArgumentError(f"set_epoch: {epoch} is not from 0 to 2^63 − 1")
         _library.check(self._library.stoker_loader_set_epoch(self._handle, epoch))
         self._epoch = epoch
         self._position = 0
@@ -442,10 +457,47 @@ class Loader(_library.Owner):
             return _library.text_from(function, self._handle)
 
     def _show_warnings(self) -> None:
-        for warning in json.loads(self._text(self._library.stoker_loader_stats)).get("warnings", []):
+        stats = json.loads(self._text(self._library.stoker_loader_stats))
+        servers = stats.get("servers", [])
+        problems = {server["address"]: server["problem"] for server in servers}
+        lost = [f"{address} is not used: {why}" for address, why in problems.items() if why not in ("", _CONNECTING)]
+        for warning in stats.get("warnings", []) + lost:
             if warning not in self._warned:
                 self._warned.add(warning)
                 warnings.warn(warning, StokerWarning, stacklevel=4)
+
+
+def _addresses(servers: Any) -> list[str]:
+    if isinstance(servers, str):
+        return [servers]
+    if not isinstance(servers, Iterable):
+        raise InvalidArgumentError(f"servers: expected an address or a list of some, found {servers!r}")
+    return list(servers)
+
+
+def _shuffle(shuffle: Any) -> Any:
+    if shuffle is None:
+        raise InvalidArgumentError('shuffle: give True ("full") or False ("none"); None is neither')
+    return {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle
+
+
+def _whole_number(key: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{key}: expected a whole number, found {value!r}") from None
+
+
+def _json(options: Mapping[str, Any]) -> bytes:
+    """As a JSON object; NumPy's and torch's whole numbers count as Python's."""
+    for key, value in options.items():
+        try:
+            json.dumps(value, allow_nan=False, default=lambda number, key=key: _whole_number(key, number))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgumentError):
+                raise
+            raise InvalidArgumentError(f"{key}: {value!r} cannot be given on: {error}") from None
+    return json.dumps(options, default=operator.index).encode()
 
 
 class _Epoch:

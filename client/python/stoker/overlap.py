@@ -76,6 +76,15 @@ class Overlap:
         self.loader.load_state_dict(state)  # type: ignore[attr-defined]
         self._state = None
 
+    def set_epoch(self, epoch: int) -> None:
+        """The loader's; iterate anew after it."""
+        self.loader.set_epoch(epoch)  # type: ignore[attr-defined]
+        self._state = None
+
+    @property
+    def epoch(self) -> int:
+        return self.loader.epoch  # type: ignore[attr-defined,no-any-return]
+
     def __len__(self) -> int:
         return len(self.loader)  # type: ignore[arg-type]
 

@@ -404,7 +404,7 @@ class Pipeline:
 
     def __init__(
         self,
-        transforms: Union[Compose, Sequence[Op]] = (),
+        transforms: Any = (),
         *,
         views: Sequence[Views] = (),
         bad_samples: Optional[str] = None,
@@ -413,7 +413,7 @@ class Pipeline:
         fields: Sequence[str] = (),
         limits: Optional[Mapping[str, int]] = None,
     ) -> None:
-        self.transforms = transforms if isinstance(transforms, Compose) else Compose(transforms)
+        self.transforms = transforms if isinstance(transforms, Compose) else Compose(_ops(transforms))
         self._views = list(views)
         self._settings = {
             "bad_samples": bad_samples,
@@ -439,8 +439,21 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _DEFAULT = Compose([RandomResizedCrop(224), RandomHorizontalFlip()])
 
 
-def options_of(transforms: Any, dtype: Any = None) -> Document:
-    """What a loader's options say of the pipeline: "pipeline", "pipeline_name", or nothing."""
+def _ops(transforms: Any) -> Sequence[Op]:
+    """A list of ops as it is; a torchvision or Albumentations Compose converted."""
+    return transforms if isinstance(transforms, Sequence) else convert(transforms).transforms
+
+
+def options_of(transforms: Any, dtype: Any = None, **settings: Optional[str]) -> Document:
+    """What a loader's options say of the pipeline: "pipeline", "pipeline_name", or nothing. `settings` that are not
+    None are the pipeline's.
+    """
+    settings = {key: value for key, value in settings.items() if value is not None}
+    if settings:
+        options = options_of(_DEFAULT if transforms is None else transforms, dtype)
+        if not isinstance(options.get("pipeline"), dict):
+            raise InvalidArgumentError(f"{next(iter(settings))}: a pipeline by name or from a file says its own")
+        return {"pipeline": {**options["pipeline"], **settings}}
     wanted = None if dtype is None else dtype_name(dtype)
     if isinstance(transforms, (str, Path)):
         if wanted is not None:
