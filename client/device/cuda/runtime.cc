@@ -211,7 +211,8 @@ absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int ordinal) {
   if (const absl::Status status = StatusOf(cudaGetDeviceCount(&devices)); !status.ok())
     return absl::FailedPreconditionError(absl::StrCat("no GPU can be used on this machine (", status.message(), ")"));
   if (ordinal >= devices)
-    return absl::FailedPreconditionError(absl::StrCat("there is no GPU cuda:", ordinal, "; this machine has ", devices));
+    return absl::FailedPreconditionError(
+        absl::StrCat("there is no GPU cuda:", ordinal, "; this machine has ", devices));
   STOKER_ASSIGN_OR_RETURN(const ContextCalls calls, FindContextCalls());
   auto gpu = std::make_shared<Cudart>(ordinal, calls);
   STOKER_RETURN_IF_ERROR(gpu->CheckKernels());
