@@ -14,7 +14,7 @@ if grep -rF -e "$source" -e "$build" "$work/prefix/lib"*/cmake "$work/prefix/lib
   exit 1
 fi
 cmake -S "$source/tests/integration/install" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" --log-level=WARNING
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_C_FLAGS="$flags" --log-level=WARNING
 cmake --build "$work/build"
 "$work/build/outside"
 "$work/build/outside-c"
