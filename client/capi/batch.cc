@@ -12,7 +12,7 @@
 #include "client/capi/handles.h"
 #include "client/capi/stoker.h"
 #include "common/check.h"
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 #include "common/status_macros.h"
 
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/time/time.h"
 #include "common/config/key_names.h"
 #include "common/config/yaml_scalar.h"
+#include "common/fields/schema.h"
 #include "common/pipeline/device_pipeline.h"
 #include "common/pipeline/pipeline.h"
-#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 #include "google/protobuf/descriptor.h"
 

@@ -5,7 +5,7 @@
 #include "client/capi/documents.h"
 #include "client/capi/options.h"
 #include "client/capi/stoker.h"
-#include "client/loader/client.h"
+#include "client/fleet/client.h"
 #include "common/status_macros.h"
 
 using stoker::Call;

@@ -9,7 +9,7 @@
 #include "client/capi/handles.h"
 #include "client/capi/options.h"
 #include "client/capi/stoker.h"
-#include "client/device/open_device.h"
+#include "client/device/registry/open_device.h"
 #include "common/status_macros.h"
 
 using stoker::Call;

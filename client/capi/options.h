@@ -2,8 +2,8 @@
 #define STOKER_CLIENT_CAPI_OPTIONS_H_
 
 #include "absl/status/statusor.h"
-#include "client/device/open_device.h"
-#include "client/loader/client.h"
+#include "client/device/registry/open_device.h"
+#include "client/fleet/client.h"
 #include "client/loader/loader.h"
 
 namespace stoker {

@@ -13,8 +13,8 @@
 #include "client/cli/printable.h"
 #include "common/config/byte_size.h"
 #include "common/config/yaml_proto.h"
+#include "common/fields/schema.h"
 #include "common/pipeline/device_pipeline.h"
-#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -8,7 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
-#include "client/loader/client.h"
+#include "client/fleet/client.h"
 #include "client/loader/loader.h"
 #include "stoker/v1/pipeline.pb.h"
 

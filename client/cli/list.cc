@@ -8,7 +8,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/flags.h"
 #include "client/cli/printable.h"
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -17,8 +17,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "client/device/trace.h"
+#include "client/fleet/span_source.h"
 #include "client/loader/slab_ring.h"
-#include "client/loader/span_source.h"
 #include "client/loader/state.h"
 #include "client/schedule/batch_plan.h"
 #include "common/check.h"
@@ -570,7 +570,7 @@ LoaderStats Loader::Impl::stats() const {
     absl::MutexLock lock(&mutex_);
     stats = stats_;
   }
-  source_->AddTo(stats);
+  static_cast<FleetStats&>(stats) = source_->stats();
   stats.warnings = options_.device->Warnings();
   return stats;
 }

@@ -11,8 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/device/device.h"
+#include "client/fleet/client.h"
+#include "client/fleet/stats.h"
 #include "client/loader/batch.h"
-#include "client/loader/client.h"
 #include "client/schedule/batch_plan.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
@@ -57,23 +58,10 @@ struct LoaderOptions {
 };
 
 // What a loader has done since it was made.
-struct LoaderStats {
+struct LoaderStats : FleetStats {
   uint64_t batches = 0, samples = 0, substituted = 0;
-  uint64_t spans = 0, bytes = 0;  // received
-  uint64_t retried_spans = 0;     // asked for again: their server went away, hung, failed or garbled them
-  uint64_t hedged_spans = 0;      // late, hence asked for from a second server
-  uint64_t cached_spans = 0;      // that a server had made for another job
-  absl::Duration waited;          // by Next() for spans
-  absl::Duration received;        // by the receiving thread: parsing and copying
-  absl::Duration transformed;     // by Next() on the device's ops
-  v1::StageTimes server;          // nanoseconds, summed over spans
-  struct Server {
-    std::string address;
-    bool connected = false;
-    uint64_t spans = 0;
-    std::string problem;  // Why it is not used now; empty if it is.
-  };
-  std::vector<Server> servers;
+  absl::Duration waited;              // by Next() for spans
+  absl::Duration transformed;         // by Next() on the device's ops
   std::vector<std::string> warnings;  // Of the device, for the user.
 };
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 #include "common/status_macros.h"
 #include "common/wire/grpc_status.h"
 #include "grpcpp/create_channel.h"

@@ -5,10 +5,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/pipeline/batch_ops.h"
-#include "common/pipeline/ops.h"
+#include "common/fields/schema.h"
+#include "common/ops/mix.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/pipeline.h"
-#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/pipeline/image_size.h"
+#include "common/fields/image_size.h"
+#include "common/ops/batch_draw.h"
 
 namespace stoker {
 
@@ -25,7 +26,7 @@ struct Window {
 // Output pixel (x, y), by its center (x + ½, y + ½), shows the input at x' = m[0]·x + m[1]·y + m[2],
 // y' = m[3]·x + m[4]·y + m[5]. Positions outside of `window`, which lies in the image, show what `beyond` says; no
 // pixel outside of it has a say.
-struct Warp {
+struct GatherDraw {
   enum class Beyond { kFill, kEdge, kReflect, kSymmetric };  // v1::PaddingMode's
   std::array<double, 6> matrix = {1, 0, 0, 0, 1, 0};
   bool bilinear = false;  // or nearest
@@ -50,7 +51,7 @@ struct ColorChange {
 };
 
 // One after the other. At most one is kContrast.
-struct Colors {
+struct ColorsDraw {
   static constexpr int kMost = 8;
   std::array<ColorChange, kMost> changes;
   int count = 0;
@@ -58,24 +59,23 @@ struct Colors {
 
 // Half kernels: weight[i] is that of the pixels i away on either side, and half that of the middle one. They add up to
 // kHalfKernelSum. The image is larger than what the kernels reach.
-struct Blur {
-  static constexpr int32_t kHalfKernelSum = 1 << 14;
+struct BlurDraw {
   std::vector<int32_t> across, down;
 };
 
 // Blackens pixels: those whose 16 bits, of Philox words by `key` and `position`, are below `limit` (see MaskBits), and
 // with `dilate` their four neighbors.
-struct Mask {
+struct MaskDraw {
   uint32_t limit = 0;  // 0 to 2^16
   bool dilate = true;
   uint64_t key = 0, position = 0;
 };
 
 // Paints over a rectangle that lies in the image.
-struct Erase {
+struct EraseDraw {
   int64_t top = 0, left = 0;
   ImageSize size;                            // 0×0: nothing
-  std::array<uint8_t, 3> value = {0, 0, 0};  // As Warp's fill. Not of the rectangle erased after ToDtype.
+  std::array<uint8_t, 3> value = {0, 0, 0};  // As GatherDraw's fill. Not of the rectangle erased after ToDtype.
 };
 
 struct Flips {
@@ -84,30 +84,21 @@ struct Flips {
 
 // One pass over the images of a batch, H×W×C uint8 before and after.
 struct DeviceStep {
-  enum class Kind { kWarp, kColors, kBlur, kMask, kErase };
-  Kind kind = Kind::kWarp;
-  ImageSize in, out;      // Equal but for kWarp.
+  enum class Kind { kGather, kColors, kBlur, kMask, kErase };
+  Kind kind = Kind::kGather;
+  ImageSize in, out;      // Equal but for kGather.
   bool contrast = false;  // kColors: may hold kContrast, hence a mean of each image is needed.
   ImageSize kernel;       // kBlur
   std::vector<int> ops;   // Of the pipeline, by index: for people.
 };
 
-// What one sample drew for one step. Of nothing, the image stays as it is; kWarp always has a Warp.
-using StepDraw = std::variant<std::monostate, Warp, Colors, Blur, Mask, Erase>;
+// What one sample drew for one step. Of nothing, the image stays as it is; kGather always has a GatherDraw.
+using StepDraw = std::variant<std::monostate, GatherDraw, ColorsDraw, BlurDraw, MaskDraw, EraseDraw>;
 
 struct SampleDraw {
   std::vector<StepDraw> steps;
-  Flips flips;  // After the steps.
-  Erase erase;  // After scale and bias, with the program's erase_value.
-};
-
-// What a batch drew. Row r is mixed with row r − 1, the first with the last.
-struct BatchDraw {
-  enum class Kind { kNone, kMixUp, kCutMix };
-  Kind kind = Kind::kNone;
-  double lambda = 1;          // The share of the row itself, in labels and, of kMixUp, in pixels.
-  int64_t top = 0, left = 0;  // kCutMix: the rectangle that is the other row's, in the output.
-  ImageSize size;
+  Flips flips;      // After the steps.
+  EraseDraw erase;  // After scale and bias, with the program's erase_value.
 };
 
 }  // namespace stoker

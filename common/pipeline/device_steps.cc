@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
-#include "common/pipeline/compose_warp.h"
-#include "common/pipeline/gaussian_kernel.h"
-#include "common/pipeline/nested_ops.h"
-#include "common/pipeline/op_arguments.h"
-#include "common/pipeline/ops.h"
+#include "common/ops/arguments.h"
+#include "common/ops/gaussian_kernel.h"
+#include "common/ops/nested.h"
+#include "common/ops/ops.h"
+#include "common/pipeline/compose_gather.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -28,7 +28,7 @@ std::optional<DeviceStep::Kind> KindOf(const v1::Op& op) {
     case v1::Op::kRandomRotation:
     case v1::Op::kRandomAffine:
     case v1::Op::kRandomHorizontalFlip:
-    case v1::Op::kRandomVerticalFlip: return DeviceStep::Kind::kWarp;
+    case v1::Op::kRandomVerticalFlip: return DeviceStep::Kind::kGather;
     case v1::Op::kColorJitter:
     case v1::Op::kGrayscale:
     case v1::Op::kRandomGrayscale:
@@ -120,39 +120,40 @@ ColorChange ChangeOf(const ColorParameters& color) {
   return {};
 }
 
-Mask MaskOf(const MaskParameters& mask) {
+MaskDraw MaskOf(const MaskParameters& mask) {
   return {static_cast<uint32_t>(std::ceil(std::clamp(mask.ratio, 0.0, 1.0) * 0x1p16)), mask.dilate,
           Draws::MixedKey(mask.key), mask.key.position};
 }
 
-StepDraw WarpOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
-  WarpComposer composer(step.in);
+StepDraw GatherOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
+  GatherComposer composer(step.in);
   for (const OpParameters& op : drawn) {
     if (const auto* crop = std::get_if<CropParameters>(&op)) composer.Add(*crop);
     if (const auto* resize = std::get_if<ResizeParameters>(&op)) composer.Add(*resize);
     if (const auto* flip = std::get_if<FlipParameters>(&op)) composer.Add(*flip);
-    if (const auto* turn = std::get_if<WarpParameters>(&op)) composer.Add(*turn);
+    if (const auto* turn = std::get_if<AffineParameters>(&op)) composer.Add(*turn);
   }
   STOKER_CHECK(composer.size() == step.out);
-  return composer.warp();
+  return composer.gather();
 }
 
 StepDraw StepDrawOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
-  if (step.kind == DeviceStep::Kind::kWarp) return WarpOf(step, drawn);
+  if (step.kind == DeviceStep::Kind::kGather) return GatherOf(step, drawn);
   if (drawn.empty()) return {};
   if (step.kind == DeviceStep::Kind::kColors) {
-    Colors colors;
+    ColorsDraw colors;
     for (const OpParameters& color : drawn)
       colors.changes.at(colors.count++) = ChangeOf(std::get<ColorParameters>(color));
     return colors;
   }
   if (step.kind == DeviceStep::Kind::kBlur) {
     const auto& blur = std::get<BlurParameters>(drawn[0]);
-    return Blur{HalfGaussianKernel(blur.kernel_width, blur.sigma), HalfGaussianKernel(blur.kernel_height, blur.sigma)};
+    return BlurDraw{HalfGaussianKernel(blur.kernel_width, blur.sigma),
+                    HalfGaussianKernel(blur.kernel_height, blur.sigma)};
   }
   if (step.kind == DeviceStep::Kind::kMask) return MaskOf(std::get<MaskParameters>(drawn[0]));
   const auto& erase = std::get<EraseParameters>(drawn[0]);
-  return Erase{erase.top, erase.left, erase.size, erase.value};
+  return EraseDraw{erase.top, erase.left, erase.size, erase.value};
 }
 
 }  // namespace
@@ -218,11 +219,11 @@ absl::Status DeviceSteps::AddLeaf(const v1::Op& op, int index, bool nested) {
 DeviceStep& DeviceSteps::StepFor(const v1::Op& op, DeviceStep::Kind kind) {
   const bool turns_or_resizes = IsTurn(op) || IsResize(op), fills = MayFill(op, size_), contrast = HasContrast(op);
   bool joins = !steps_.empty() && steps_.back().kind == kind;
-  if (kind == DeviceStep::Kind::kWarp) {
+  if (kind == DeviceStep::Kind::kGather) {
     joins = joins && !(open_.fills && (turns_or_resizes || fills)) && !(open_.crops_interpolated && fills) &&
             !(open_.interpolates && (IsResize(op) || Mirrors(op)));
   } else if (kind == DeviceStep::Kind::kColors) {
-    joins = joins && open_.colors + MostColors(op) <= Colors::kMost && !(contrast && steps_.back().contrast);
+    joins = joins && open_.colors + MostColors(op) <= ColorsDraw::kMost && !(contrast && steps_.back().contrast);
   } else {
     joins = false;
   }

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "common/identity/draws.h"
+#include "common/ops/parameters.h"
 #include "common/pipeline/device_program.h"
-#include "common/pipeline/parameters.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -19,8 +19,9 @@ bool IsDeviceStep(const v1::Op& op);
 // The device ops that work on an image of uint8, as the fewest passes over it, and what a sample draws for them. Built
 // by one thread; thread-safe from then on.
 //
-// Geometric ops that follow each other share a pass while one gather can show what they do (see WarpComposer); so do
-// color ops, while they are at most Colors::kMost with one mean of the image. Flips at the end are left to the output.
+// Geometric ops that follow each other share a pass while one gather can show what they do (see GatherComposer); so do
+// color ops, while they are at most ColorsDraw::kMost with one mean of the image. Flips at the end are left to the
+// output.
 class DeviceSteps {
  public:
   // Of images of `size`; must be the first call.

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/fields/schema.h"
+#include "common/ops/description.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/device_steps.h"
-#include "common/pipeline/op_kinds.h"
-#include "common/pipeline/ops.h"
-#include "common/pipeline/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/device_pipeline.h"
-#include "common/pipeline/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 

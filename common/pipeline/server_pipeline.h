@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "common/pipeline/parameters.h"
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
+#include "common/ops/parameters.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
 

@@ -5,10 +5,10 @@
 #include <variant>
 
 #include "common/check.h"
-#include "server/augment/color.h"
-#include "server/augment/cover.h"
-#include "server/augment/scratch.h"
-#include "server/augment/warp.h"
+#include "server/augment/affine.h"
+#include "server/augment/color/color.h"
+#include "server/augment/erase.h"
+#include "server/augment/resize/scratch.h"
 
 namespace stoker {
 namespace {
@@ -63,7 +63,7 @@ struct Augmenter::Run {
   void operator()(const Geometry& geometry) const {
     if (geometry.resize.has_value()) return Resize(geometry);
     const SourceImage part = Narrowed(in, planned.needed);
-    augmenter.taker_.Take(geometry, part.view, part.region, planned.step.in, planned.made, out);
+    augmenter.crop_flipper_.Run(geometry, part.view, part.region, planned.step.in, planned.made, out);
   }
 
   void Resize(const Geometry& geometry) const {
@@ -82,11 +82,11 @@ struct Augmenter::Run {
   void operator()(const SharpnessParameters& sharpness) const {
     augmenter.smoother_.Sharpen(sharpness, in.view, in.region, planned.step.in, planned.made, out);
   }
-  void operator()(const WarpParameters& warp) const { Warp(warp, Narrowed(in, planned.needed).view, out); }
+  void operator()(const AffineParameters& warp) const { ApplyAffine(warp, Narrowed(in, planned.needed).view, out); }
 
   void operator()(const Coloring& coloring) const { ApplyColors(coloring.ops, planned.made.size, out); }
-  void operator()(const EraseParameters& erase) const { Erase(erase, planned.made.size, out); }
-  void operator()(const MaskParameters& mask) const { Mask(mask, planned.made.size, out); }
+  void operator()(const EraseParameters& erase) const { EraseRectangle(erase, planned.made.size, out); }
+  void operator()(const MaskParameters& mask) const { MaskPixels(mask, planned.made.size, out); }
 };
 
 void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out) {

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "server/augment/crop_flip.h"
 #include "server/augment/image_plan.h"
-#include "server/augment/resize.h"
+#include "server/augment/resize/resize.h"
 #include "server/augment/smooth.h"
-#include "server/augment/take.h"
 #include "server/decode/image.h"
 
 namespace stoker {
@@ -35,7 +35,7 @@ class Augmenter {
  private:
   struct Run;
 
-  Taker taker_;
+  CropFlipper crop_flipper_;
   Resizer resizer_;
   Smoother smoother_;
   std::vector<uint8_t> front_, back_;  // The latest intermediate image, and room for the next.

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 
 namespace stoker {
 
@@ -27,8 +27,8 @@ struct Coloring {
 
 // One pass over an image.
 struct Step {
-  using Action = std::variant<Geometry, Coloring, SharpnessParameters, BlurParameters, WarpParameters, EraseParameters,
-                              MaskParameters>;
+  using Action = std::variant<Geometry, Coloring, SharpnessParameters, BlurParameters, AffineParameters,
+                              EraseParameters, MaskParameters>;
   Action action;
   std::vector<int> ops;  // That it does the work of, by index; none where it only takes the image's pixels over.
   ImageSize in, out;     // Of the images before and after it.

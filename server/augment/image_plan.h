@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 #include "server/augment/fuse.h"
 #include "server/decode/image.h"
 #include "stoker/v1/pipeline.pb.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 
 namespace stoker {
 

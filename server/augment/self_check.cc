@@ -58,8 +58,8 @@ std::vector<Recipe> ColorRecipes() {
 }
 
 std::vector<Recipe> OtherRecipes() {
-  const WarpParameters nearest = {{0.9, 0.2, -1.5, -0.3, 1.1, 2.25}, v1::INTERPOLATION_NEAREST, {9, 8, 7}};
-  const WarpParameters bilinear = {{0.8, -0.4, 3.5, 0.1, 0.7, 0.75}, v1::INTERPOLATION_BILINEAR, {70, 80, 90}};
+  const AffineParameters nearest = {{0.9, 0.2, -1.5, -0.3, 1.1, 2.25}, v1::INTERPOLATION_NEAREST, {9, 8, 7}};
+  const AffineParameters bilinear = {{0.8, -0.4, 3.5, 0.1, 0.7, 0.75}, v1::INTERPOLATION_BILINEAR, {70, 80, 90}};
   return {
       {BlurParameters{5, 3, 1.2}},
       {BlurParameters{9, 11, 2.5}, CropParameters{2, 3, {9, 14}}},

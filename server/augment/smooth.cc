@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/check.h"
-#include "common/pipeline/gaussian_kernel.h"
-#include "server/augment/scratch.h"
+#include "common/ops/gaussian_kernel.h"
+#include "server/augment/resize/scratch.h"
 #include "server/augment/smooth_row.h"
 
 namespace stoker {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 #include "server/augment/smooth_row.h"
 #include "server/decode/image.h"
 

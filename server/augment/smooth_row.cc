@@ -7,7 +7,7 @@
 #include "hwy/foreach_target.h"
 // Their order counts: what follows is compiled once for each target.
 #include "hwy/highway.h"
-#include "server/augment/levels-inl.h"
+#include "server/augment/color/levels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {

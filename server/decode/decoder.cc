@@ -15,11 +15,11 @@
 
 namespace stoker {
 
-struct Format {
+struct Codec {
   bool (*matches)(absl::string_view file);
   // None: JpegDecoder's.
-  absl::StatusOr<ImageSize> (*read_header)(std::span<const uint8_t> file, const Decoder::Options& options);
-  absl::Status (*decode)(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+  absl::StatusOr<ImageSize> (*read_header)(std::span<const uint8_t> file, const DecodeOptions& options);
+  absl::Status (*decode)(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                          DecodedImage& image);
 };
 
@@ -30,7 +30,7 @@ bool IsWebp(absl::string_view file) {
   return file.size() >= 12 && absl::StartsWith(file, "RIFF") && file.substr(8, 4) == "WEBP";
 }
 
-constexpr Format kFormats[] = {
+constexpr Codec kCodecs[] = {
     {IsJpeg, nullptr, nullptr},
     {IsPng, ReadPngHeader, DecodePng},
     {IsWebp, ReadWebpHeader, DecodeWebp},
@@ -38,10 +38,10 @@ constexpr Format kFormats[] = {
     {IsOther, ReadOtherHeader, DecodeOther},
 };
 
-absl::StatusOr<const Format*> FormatOf(std::span<const uint8_t> bytes) {
+absl::StatusOr<const Codec*> CodecOf(std::span<const uint8_t> bytes) {
   const absl::string_view file = AsText(bytes);
-  for (const Format& format : kFormats)
-    if (format.matches(file)) return &format;
+  for (const Codec& codec : kCodecs)
+    if (codec.matches(file)) return &codec;
   if (file.empty()) return absl::DataLossError("the file is empty");
   return absl::DataLossError(absl::StrCat("not a JPEG, PNG, WebP, BMP, PNM or TIFF file (starts with ",
                                           absl::BytesToHexString(file.substr(0, 12)), ")"));
@@ -52,16 +52,16 @@ absl::StatusOr<const Format*> FormatOf(std::span<const uint8_t> bytes) {
 Decoder::Decoder() : jpeg_(std::make_unique<JpegDecoder>()) {}
 Decoder::~Decoder() = default;
 
-absl::StatusOr<ImageSize> Decoder::Open(std::span<const uint8_t> file, const Options& options) {
-  STOKER_ASSIGN_OR_RETURN(format_, FormatOf(file));
+absl::StatusOr<ImageSize> Decoder::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
+  STOKER_ASSIGN_OR_RETURN(codec_, CodecOf(file));
   file_ = file;
   options_ = options;
-  return format_->read_header == nullptr ? jpeg_->Open(file, options) : format_->read_header(file, options);
+  return codec_->read_header == nullptr ? jpeg_->Open(file, options) : codec_->read_header(file, options);
 }
 
 absl::Status Decoder::Decode(const DecodeTarget& target, DecodedImage& image) {
-  STOKER_CHECK(format_ != nullptr && !target.needed.empty());
-  return format_->decode == nullptr ? jpeg_->Decode(target, image) : format_->decode(file_, options_, target, image);
+  STOKER_CHECK(codec_ != nullptr && !target.needed.empty());
+  return codec_->decode == nullptr ? jpeg_->Decode(target, image) : codec_->decode(file_, options_, target, image);
 }
 
 }  // namespace stoker

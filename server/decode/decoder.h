@@ -7,14 +7,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "server/decode/image.h"
-#include "stoker/v1/pipeline.pb.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
 class JpegDecoder;
-struct Format;
+struct Codec;
 
 // Decodes JPEG, PNG, WebP and other files to 8-bit RGBX, with Pillow's pixels (Image.open(f).convert("RGB")).
 //
@@ -30,19 +29,12 @@ struct Format;
 // unseen. Unlike Pillow we refuse a PNG whose checksums fail, a side above 2^20 pixels and an animated WebP.
 class Decoder {
  public:
-  struct Options {
-    uint64_t max_pixels = uint64_t{1} << 26;
-    uint32_t max_scans = 100;                                          // of a JPEG
-    v1::DecodeWarnings warnings = v1::DECODE_WARNINGS_FAIL_TRUNCATED;  // of libjpeg; the others only fail
-    absl::Duration time = absl::Seconds(10);                           // libjpeg's, for one image, about
-  };
-
   Decoder();
   ~Decoder();
 
   // Reads the header of `file`, whose bytes must stay until the next Open. Returns the image's size, checked against
   // the limits.
-  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const Options& options);
+  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
   // Decodes at least `target.needed` of the file opened last, which did open, into `image`. On failure `image` holds
   // nothing of use. May be called again, for other parts.
@@ -50,9 +42,9 @@ class Decoder {
 
  private:
   const std::unique_ptr<JpegDecoder> jpeg_;  // Keeps tables and buffers warm.
-  const Format* format_ = nullptr;           // Of the file opened last.
+  const Codec* codec_ = nullptr;             // Of the file opened last.
   std::span<const uint8_t> file_;
-  Options options_;
+  DecodeOptions options_;
 };
 
 }  // namespace stoker

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 
 namespace stoker {
 

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-absl::StatusOr<ImageSize> JpegDecoder::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> JpegDecoder::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
   file_ = file;
   options_ = options;
   const std::optional<ImageSize> size = region_.Open(file);

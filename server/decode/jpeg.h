@@ -1,11 +1,15 @@
 #ifndef STOKER_SERVER_DECODE_JPEG_H_
 #define STOKER_SERVER_DECODE_JPEG_H_
 
+#include <cstdint>
 #include <span>
 
-#include "server/decode/decoder.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/decode/image.h"
 #include "server/decode/jpeg_region.h"
 #include "server/decode/libjpeg.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
@@ -13,7 +17,7 @@ namespace stoker {
 // of the two it was cannot be told from the pixels.
 class JpegDecoder {
  public:
-  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const Decoder::Options& options);
+  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
   absl::Status Decode(const DecodeTarget& target, DecodedImage& image);
 
  private:
@@ -21,7 +25,7 @@ class JpegDecoder {
   LibjpegDecoder library_;
   bool by_region_ = false, by_library_ = false;  // Which have the file open.
   std::span<const uint8_t> file_;
-  Decoder::Options options_;
+  DecodeOptions options_;
 };
 
 }  // namespace stoker

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 
 namespace stoker {
 

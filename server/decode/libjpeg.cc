@@ -68,7 +68,7 @@ class LibjpegDecoder::File {
   File& operator=(const File&) = delete;
 
   // Reads up to the first scan, and checks the limits. Comes first, once.
-  absl::Status Open(std::span<const uint8_t> file, const Decoder::Options& options);
+  absl::Status Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
   ImageSize size() const { return {codec_.image_height, codec_.image_width}; }
 
@@ -99,7 +99,7 @@ absl::Status LibjpegDecoder::File::Failure() {
   return errors_.Reason(reinterpret_cast<j_common_ptr>(&codec_), "cannot decode this JPEG: ");
 }
 
-absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
   STOKER_RETURN_IF_ERROR(Run([&] {
     jpeg_create_decompress(&codec_);
     codec_.mem->max_memory_to_use = 0;  // No limit: JPEGMEM in the environment must not decide what decodes.
@@ -171,7 +171,7 @@ absl::Status LibjpegDecoder::File::Decode(const DecodeTarget& target, absl::Dura
 LibjpegDecoder::LibjpegDecoder() = default;
 LibjpegDecoder::~LibjpegDecoder() = default;
 
-absl::StatusOr<ImageSize> LibjpegDecoder::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> LibjpegDecoder::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
   file_ = file;
   options_ = options;
   opened_ = std::make_unique<File>(options.warnings);

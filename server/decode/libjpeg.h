@@ -1,10 +1,14 @@
 #ifndef STOKER_SERVER_DECODE_LIBJPEG_H_
 #define STOKER_SERVER_DECODE_LIBJPEG_H_
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
-#include "server/decode/decoder.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/decode/image.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
@@ -15,7 +19,7 @@ class LibjpegDecoder {
   LibjpegDecoder();
   ~LibjpegDecoder();
 
-  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const Decoder::Options& options);
+  absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
   absl::Status Decode(const DecodeTarget& target, DecodedImage& image);
 
  private:
@@ -25,7 +29,7 @@ class LibjpegDecoder {
   // 0.1 µs.
   std::unique_ptr<File> opened_;
   std::span<const uint8_t> file_;
-  Decoder::Options options_;
+  DecodeOptions options_;
 };
 
 }  // namespace stoker

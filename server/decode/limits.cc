@@ -6,7 +6,7 @@
 
 namespace stoker {
 
-absl::Status CheckSize(ImageSize size, const Decoder::Options& options) {
+absl::Status CheckSize(ImageSize size, const DecodeOptions& options) {
   if (std::max(size.height, size.width) > kMaxSide)
     return absl::DataLossError(
         absl::StrCat("an image of ", size.width, "x", size.height, " pixels has a side above ", kMaxSide));

@@ -2,7 +2,8 @@
 #define STOKER_SERVER_DECODE_LIMITS_H_
 
 #include "absl/status/status.h"
-#include "server/decode/decoder.h"
+#include "server/decode/image.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
@@ -11,7 +12,7 @@ namespace stoker {
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;
 
 // DataLoss if an image of `size` is larger than `options` allow.
-absl::Status CheckSize(ImageSize size, const Decoder::Options& options);
+absl::Status CheckSize(ImageSize size, const DecodeOptions& options);
 
 }  // namespace stoker
 

@@ -75,7 +75,7 @@ void ForgetOtherEnvironment() {
 
 bool IsOther(absl::string_view file) { return FormatOf(file) != nullptr; }
 
-absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const DecodeOptions& options) {
   const OtherFormat& format = *FormatOf(AsText(file));
   const std::optional<ImageSize> size = format.size(file);
   if (!size.has_value())
@@ -85,7 +85,7 @@ absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const D
   return *size;
 }
 
-absl::Status DecodeOther(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget&,
+absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget&,
                          DecodedImage& image) {
   const OtherFormat& format = *FormatOf(AsText(file));
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadOtherHeader(file, options));

@@ -1,8 +1,14 @@
 #ifndef STOKER_SERVER_DECODE_OTHER_H_
 #define STOKER_SERVER_DECODE_OTHER_H_
 
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/decode/decoder.h"
+#include "server/decode/image.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
@@ -17,8 +23,8 @@ bool IsOther(absl::string_view file);
 // has one thread.
 void ForgetOtherEnvironment();
 
-absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodeOther(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const DecodeOptions& options);
+absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                          DecodedImage& image);
 
 }  // namespace stoker

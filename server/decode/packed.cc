@@ -90,7 +90,7 @@ void WidenRow(const uint8_t* rgb, int64_t width, uint8_t* rgbx) {
 
 bool IsPacked(absl::string_view file) { return absl::StartsWith(file, kMagic); }
 
-absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const DecodeOptions& options) {
   STOKER_ASSIGN_OR_RETURN(const Header header, ReadHeader(file));
   const ImageSize size = {header.height, header.width};
   if (size.height == 0 || size.width == 0) return Reason(header, file.subspan(kHeaderBytes));
@@ -102,7 +102,7 @@ absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const 
                                           ": prepare it again, by stokerd prepare --overwrite"));
 }
 
-absl::Status DecodePacked(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::Status DecodePacked(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                           DecodedImage& image) {
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadPackedHeader(file, options));
   STOKER_CHECK(WholeOf(size).Contains(target.needed));

@@ -1,10 +1,15 @@
 #ifndef STOKER_SERVER_DECODE_PACKED_H_
 #define STOKER_SERVER_DECODE_PACKED_H_
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/decode/decoder.h"
+#include "server/decode/image.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
@@ -21,8 +26,8 @@ namespace stoker {
 // As Decoder, for files that begin like a packed image. DataLoss for one that is cut off, goes on too long, whose
 // checksum fails, or that says why there are no pixels, which is then the reason.
 bool IsPacked(absl::string_view file);
-absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodePacked(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::StatusOr<ImageSize> ReadPackedHeader(std::span<const uint8_t> file, const DecodeOptions& options);
+absl::Status DecodePacked(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                           DecodedImage& image);
 
 // The file of an image of `size`, from its H×W×3 uint8 pixels. Requires that no side is 0 or above 2^32 - 1.

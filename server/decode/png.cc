@@ -29,7 +29,7 @@ absl::Status ToStatus(int error) {
 class PngFile {
  public:
   // Reads the header, and checks the limits. Comes first, once.
-  absl::Status Open(std::span<const uint8_t> file, const Decoder::Options& options);
+  absl::Status Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
   ImageSize size() const { return {header_.height, header_.width}; }
 
@@ -50,7 +50,7 @@ class PngFile {
   spng_ihdr header_ = {};
 };
 
-absl::Status PngFile::Open(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::Status PngFile::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
   context_.reset(spng_ctx_new(0));
   if (context_ == nullptr) return ToStatus(SPNG_EMEM);
   STOKER_RETURN_IF_ERROR(ToStatus(spng_set_chunk_limits(context_.get(), kMaxChunkBytes, kMaxChunkBytes)));
@@ -103,13 +103,13 @@ absl::Status PngFile::ReadRows(const Region& region, uint8_t* pixels, spng_forma
 
 }  // namespace
 
-absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const DecodeOptions& options) {
   PngFile png;
   STOKER_RETURN_IF_ERROR(png.Open(file, options));
   return png.size();
 }
 
-absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::Status DecodePng(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                        DecodedImage& image) {
   const Region& needed = target.needed;
   PngFile png;

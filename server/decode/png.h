@@ -1,13 +1,19 @@
 #ifndef STOKER_SERVER_DECODE_PNG_H_
 #define STOKER_SERVER_DECODE_PNG_H_
 
-#include "server/decode/decoder.h"
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/decode/image.h"
+#include "server/decode/options.h"
 
 namespace stoker {
 
 // As Decoder, by libspng, for files that begin like a PNG.
-absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const Decoder::Options& options);
-absl::Status DecodePng(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const DecodeOptions& options);
+absl::Status DecodePng(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                        DecodedImage& image);
 
 }  // namespace stoker

@@ -31,7 +31,7 @@ Region WithMargin(const Region& needed, ImageSize size) {
 
 }  // namespace
 
-absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const Decoder::Options& options) {
+absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const DecodeOptions& options) {
   WebPBitstreamFeatures features;
   STOKER_RETURN_IF_ERROR(ToStatus(WebPGetFeatures(file.data(), file.size(), &features)));
   const ImageSize size = {features.height, features.width};
@@ -40,7 +40,7 @@ absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const De
   return size;
 }
 
-absl::Status DecodeWebp(std::span<const uint8_t> file, const Decoder::Options& options, const DecodeTarget& target,
+absl::Status DecodeWebp(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                         DecodedImage& image) {
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadWebpHeader(file, options));
   STOKER_CHECK(WholeOf(size).Contains(target.needed));

@@ -16,7 +16,7 @@
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
 #include "server/observe/log.h"
-#include "server/read/synthetic.h"
+#include "server/read/synthetic/synthetic.h"
 #include "spdlog/spdlog.h"
 
 namespace stoker {

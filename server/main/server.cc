@@ -11,7 +11,7 @@
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "server/augment/self_check.h"
-#include "server/read/open_dataset.h"
+#include "server/read/registry/open_dataset.h"
 #include "server/request/stream_request.h"
 #include "spdlog/spdlog.h"
 

@@ -44,7 +44,7 @@ struct SlabPool::State {
   }
 
   // Takes the buffer for the next slab of its size, if it fits.
-  void Keep(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   // A buffer of just `size` bytes, an idle one if there is; others make room.
   std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
@@ -166,7 +166,7 @@ void SlabPool::Slab::Release() {
     state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
     shares->held -= size_;
     state.held -= size_;
-    if (buffer_ != nullptr) state.Keep(buffer_, size_);
+    if (buffer_ != nullptr) state.Recycle(buffer_, size_);
   }
   state.on_release();
 }
@@ -175,10 +175,10 @@ void SlabPool::Slab::DropBuffer() {
   if (shares_ == nullptr) return;
   std::unique_ptr<uint8_t[]> unfit = std::move(buffer_);  // Freed without the lock.
   absl::MutexLock lock(&shares_->state->mutex);
-  if (unfit != nullptr) shares_->state->Keep(unfit, size_);
+  if (unfit != nullptr) shares_->state->Recycle(unfit, size_);
 }
 
-void SlabPool::State::Keep(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) {
+void SlabPool::State::Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) {
   if (!Fits(idle_bytes + size)) return;
   idle.push_back({std::move(buffer), size});
   idle_bytes += size;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 
 namespace stoker {
 

@@ -23,8 +23,8 @@ bool SamePixels(const DecodedImage& a, const DecodedImage& b) {
 LosslessMaker::LosslessMaker(const v1::PreparedLossless& settings)
     : layout_{static_cast<int>(settings.restart_interval()), settings.strip()} {}
 
-Decoder::Options LosslessMaker::StrictDecoding() {
-  Decoder::Options options;
+DecodeOptions LosslessMaker::StrictDecoding() {
+  DecodeOptions options;
   options.warnings = v1::DECODE_WARNINGS_FAIL;
   options.time = absl::Hours(1);
   return options;

@@ -16,7 +16,7 @@ class LosslessMaker final : public FileMaker {
 
   // Damage that libjpeg can paper over counts too: the original must stay, for clients that refuse it. Time is no
   // matter here.
-  static Decoder::Options StrictDecoding();
+  static DecodeOptions StrictDecoding();
 
  private:
   absl::StatusOr<MadeFile> Transcode(std::span<const uint8_t> file);

@@ -15,8 +15,8 @@
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
 #include "google/protobuf/util/message_differencer.h"
-#include "server/read/open_folder.h"
-#include "server/read/prepared_folder.h"
+#include "server/read/formats/folder/open_folder.h"
+#include "server/read/formats/folder/prepared_folder.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {

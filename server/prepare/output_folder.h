@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/read/file.h"
+#include "server/read/stores/local/file.h"
 #include "stoker/v1/prepared.pb.h"
 
 namespace stoker {

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/status_macros.h"
 #include "server/decode/magic.h"
 #include "server/decode/packed.h"
@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-Decoder::Options OptionsOf(const v1::Pipeline& pipeline) {
+DecodeOptions OptionsOf(const v1::Pipeline& pipeline) {
   return {.max_pixels = pipeline.limits().max_pixels(),
           .max_scans = pipeline.limits().max_scans(),
           .warnings = pipeline.decode_warnings(),

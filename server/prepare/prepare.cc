@@ -22,11 +22,11 @@
 #include "server/prepare/file_maker.h"
 #include "server/prepare/output_folder.h"
 #include "server/prepare/prepared_mode.h"
-#include "server/read/class_walk.h"
-#include "server/read/file.h"
-#include "server/read/folder_walk.h"
-#include "server/read/image_folder.h"
+#include "server/read/formats/folder/class_walk.h"
+#include "server/read/formats/folder/folder_walk.h"
+#include "server/read/formats/folder/image_folder.h"
 #include "server/read/printable_name.h"
+#include "server/read/stores/local/file.h"
 
 namespace stoker {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/prepare/prepared_mode.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 
@@ -30,7 +30,7 @@ absl::Status CheckDrawsNothing(const v1::Pipeline& pipeline, int ops) {
         "pipeline.views: give prepare a pipeline without views, of the ops that all of them begin with");
   if (ops == 0) return absl::InvalidArgumentError("pipeline.ops: no server op, so there is nothing to prepare");
   for (int i = 0; i < ops; ++i)
-    if (!DrawsNothing(pipeline.ops(i)))
+    if (!IsDeterministic(pipeline.ops(i)))
       return absl::InvalidArgumentError(
           absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline.ops(i)),
                        " is random, and would be the same in every epoch: give prepare the ops before it, and "

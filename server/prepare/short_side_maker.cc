@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_join.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
+#include "server/augment/explain.h"
 #include "server/config/settings.h"
-#include "server/work/explain.h"
 
 namespace stoker {
 namespace {

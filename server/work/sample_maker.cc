@@ -17,7 +17,7 @@ Region Union(const Region& a, const Region& b) {
   return {top, left, {std::max(a.bottom(), b.bottom()) - top, std::max(a.right(), b.right()) - left}};
 }
 
-Decoder::Options DecoderOptions(const ServerPipeline& pipeline) {
+DecodeOptions DecoderOptions(const ServerPipeline& pipeline) {
   return {
       .max_pixels = pipeline.max_pixels(), .max_scans = pipeline.max_scans(), .warnings = pipeline.decode_warnings()};
 }

@@ -20,8 +20,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/check.h"
-#include "server/read/image_folder.h"
-#include "server/read/manifest.h"
+#include "server/read/formats/folder/image_folder.h"
+#include "server/read/formats/folder/manifest.h"
 
 namespace stoker {
 namespace {

@@ -32,7 +32,7 @@ void CheckSamePixels(const DecodedImage& part, const DecodedImage& whole, const 
 }
 
 // Where libjpeg decodes the file as well, it gives the same pixels.
-void CheckAgainstLibjpeg(std::span<const uint8_t> file, const Decoder::Options& options, ImageSize size,
+void CheckAgainstLibjpeg(std::span<const uint8_t> file, const DecodeOptions& options, ImageSize size,
                          const DecodedImage& whole) {
   static DecodedImage expected;
   LibjpegDecoder libjpeg;
@@ -40,7 +40,7 @@ void CheckAgainstLibjpeg(std::span<const uint8_t> file, const Decoder::Options& 
   CheckSamePixels(expected, whole, Reduced(WholeOf(size), whole.eighths));
 }
 
-void Check(std::span<const uint8_t> file, const Decoder::Options& options) {
+void Check(std::span<const uint8_t> file, const DecodeOptions& options) {
   static Decoder decoder;  // Reused: no file may spoil it for the next.
   static DecodedImage whole, part;
   const absl::StatusOr<ImageSize> size = decoder.Open(file, options);

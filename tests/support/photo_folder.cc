@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "common/identity/mix.h"
 #include "common/status_macros.h"
-#include "server/read/photograph.h"
+#include "server/read/synthetic/photograph.h"
 
 namespace stoker {
 namespace {

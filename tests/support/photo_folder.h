@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 
 namespace stoker {
 

@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/device/half_precision.h"
 #include "common/check.h"
-#include "common/pipeline/half_precision.h"
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
+#include "common/ops/gaussian_kernel.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -141,7 +142,7 @@ void BatchWork::AddImage() {
   const DevicePipeline::ImageProgram& program = pipeline_->image();
   std::vector<SampleDraw> draws;
   std::vector<uint8_t> flips;
-  std::vector<Erase> erases;
+  std::vector<EraseDraw> erases;
   for (uint64_t position : batch_->positions) {
     draws.push_back(pipeline_->Draw(batch_->seed, batch_->epoch, position));
     const SampleDraw& draw = draws.back();
@@ -150,7 +151,7 @@ void BatchWork::AddImage() {
   }
   for (size_t i = 0; i < program.steps.size(); ++i) AddStep(program.steps[i], draws, i);
   if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; })) flips_at_ = AddParameters(flips);
-  const auto erases_something = [](const Erase& each) { return each.size.height > 0 && each.size.width > 0; };
+  const auto erases_something = [](const EraseDraw& each) { return each.size.height > 0 && each.size.width > 0; };
   if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) erases_at_ = AddParameters(erases);
 
   uint64_t most = 0;
@@ -171,25 +172,25 @@ void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& d
   if (std::all_of(draws.begin(), draws.end(), draws_nothing)) return;
   Step added{.kind = step.kind, .in = step.in, .out = step.out};
   switch (step.kind) {
-    case DeviceStep::Kind::kWarp: added.draws_at = AddParameters(DrawsOf<Warp>(draws, index)); break;
+    case DeviceStep::Kind::kGather: added.draws_at = AddParameters(DrawsOf<GatherDraw>(draws, index)); break;
     case DeviceStep::Kind::kColors:
-      added.draws_at = AddParameters(DrawsOf<Colors>(draws, index));
+      added.draws_at = AddParameters(DrawsOf<ColorsDraw>(draws, index));
       if (step.contrast) added.gray_sums_at = AddParameters(std::vector<uint64_t>(draws.size()));
       break;
     case DeviceStep::Kind::kBlur: AddBlur(draws, index, added); break;
-    case DeviceStep::Kind::kMask: added.draws_at = AddParameters(DrawsOf<Mask>(draws, index)); break;
-    case DeviceStep::Kind::kErase: added.draws_at = AddParameters(DrawsOf<Erase>(draws, index)); break;
+    case DeviceStep::Kind::kMask: added.draws_at = AddParameters(DrawsOf<MaskDraw>(draws, index)); break;
+    case DeviceStep::Kind::kErase: added.draws_at = AddParameters(DrawsOf<EraseDraw>(draws, index)); break;
   }
   steps_.push_back(added);
 }
 
 // Weights with as many taps for each sample; of nothing, all is the middle's.
 void BatchWork::AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step) {
-  const Blur nothing = {.across = {Blur::kHalfKernelSum}, .down = {Blur::kHalfKernelSum}};
-  std::vector<const Blur*> blurs;
+  const BlurDraw nothing = {.across = {kHalfKernelSum}, .down = {kHalfKernelSum}};
+  std::vector<const BlurDraw*> blurs;
   size_t across = 1, down = 1;
   for (const SampleDraw& draw : draws) {
-    const auto* blur = std::get_if<Blur>(&draw.steps[index]);
+    const auto* blur = std::get_if<BlurDraw>(&draw.steps[index]);
     blurs.push_back(blur == nullptr ? &nothing : blur);
     across = std::max(across, blurs.back()->across.size());
     down = std::max(down, blurs.back()->down.size());
@@ -247,11 +248,11 @@ void BatchWork::AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) co
 void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint8_t* staging,
                            std::vector<KernelCall>& calls) const {
   switch (step.kind) {
-    case DeviceStep::Kind::kWarp:
-      calls.push_back(WarpArguments{images, Parameters<Warp>(staging, step.draws_at)});
+    case DeviceStep::Kind::kGather:
+      calls.push_back(GatherArguments{images, Parameters<GatherDraw>(staging, step.draws_at)});
       break;
     case DeviceStep::Kind::kColors: {
-      const auto* draws = Parameters<Colors>(staging, step.draws_at);
+      const auto* draws = Parameters<ColorsDraw>(staging, step.draws_at);
       uint64_t* sums = step.gray_sums_at.has_value() ? Parameters<uint64_t>(staging, *step.gray_sums_at) : nullptr;
       if (sums != nullptr) calls.push_back(GraySumArguments{images, draws, sums});
       calls.push_back(ColorArguments{images, draws, sums});
@@ -265,10 +266,10 @@ void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint
       break;
     }
     case DeviceStep::Kind::kMask:
-      calls.push_back(MaskArguments{images, Parameters<Mask>(staging, step.draws_at)});
+      calls.push_back(MaskArguments{images, Parameters<MaskDraw>(staging, step.draws_at)});
       break;
     case DeviceStep::Kind::kErase:
-      calls.push_back(EraseArguments{images, Parameters<Erase>(staging, step.draws_at)});
+      calls.push_back(EraseArguments{images, Parameters<EraseDraw>(staging, step.draws_at)});
       break;
   }
 }
@@ -291,7 +292,7 @@ void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelC
     return;
   }
   MixArguments mix = {.transform = transform,
-                      .erases = erases_at_.has_value() ? Parameters<Erase>(staging, *erases_at_) : nullptr,
+                      .erases = erases_at_.has_value() ? Parameters<EraseDraw>(staging, *erases_at_) : nullptr,
                       .mix = mix_.kind,
                       .own_share = static_cast<float>(mix_.lambda),
                       .other_share = static_cast<float>(1 - mix_.lambda),

@@ -57,7 +57,7 @@ class BatchWork {
 
   // A step that somebody drew. Offsets are of parameters.
   struct Step {
-    DeviceStep::Kind kind = DeviceStep::Kind::kWarp;
+    DeviceStep::Kind kind = DeviceStep::Kind::kGather;
     ImageSize in, out;
     uint64_t draws_at = 0;  // of a blur, the weights across
     uint64_t down_at = 0;   // of a blur

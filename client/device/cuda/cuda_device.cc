@@ -48,8 +48,8 @@ class Stage {
   bool Reclaim() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Passes `status` on; the first error is kept, for error(). A lack of memory passes, unless work was queued halfway.
-  absl::Status Keep(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status KeepAny(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status LatchError(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status LatchAny(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status error() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -120,11 +120,11 @@ Stage::~Stage() {
     if (stream != 0) runtime_->DestroyStream(stream).IgnoreError();
 }
 
-absl::Status Stage::Keep(absl::Status status) {
-  return absl::IsResourceExhausted(status) ? status : KeepAny(std::move(status));
+absl::Status Stage::LatchError(absl::Status status) {
+  return absl::IsResourceExhausted(status) ? status : LatchAny(std::move(status));
 }
 
-absl::Status Stage::KeepAny(absl::Status status) {
+absl::Status Stage::LatchAny(absl::Status status) {
   if (status.ok()) return status;
   absl::MutexLock lock(&mutex_);
   if (error_.ok()) error_ = status;
@@ -140,18 +140,18 @@ absl::StatusOr<std::unique_ptr<Slot>> Stage::Queue(const BatchWork& work, std::s
   STOKER_RETURN_IF_ERROR(error());
   absl::MutexLock lock(&queue_mutex_);
   auto staging = NextStaging(std::max<uint64_t>(1, work.staging_bytes()));
-  if (!staging.ok()) return Keep(staging.status());
+  if (!staging.ok()) return LatchError(staging.status());
   auto copied = events_.Take();
-  if (!copied.ok()) return Keep(copied.status());
+  if (!copied.ok()) return LatchError(copied.status());
   auto slot = slots_.Take(std::max<uint64_t>(1, work.slot_bytes()));
   if (!slot.ok()) {
     events_.Return(*copied);
-    return Keep(slot.status());
+    return LatchError(slot.status());
   }
   const absl::Status status = Queue(work, **staging, **slot, {.slab = std::move(slab), .copied = *copied});
   if (status.ok()) return slot;
   slots_.Abandon(*std::move(slot), status);
-  return KeepAny(status);
+  return LatchAny(status);
 }
 
 absl::Status Stage::Queue(const BatchWork& work, Staging& staging, Slot& slot, Upload upload) {
@@ -234,7 +234,7 @@ bool Stage::Reclaim() {
     first = std::move(uploads_.front());
     uploads_.pop_front();
   }
-  Keep(first.recorded ? runtime_->Synchronize(first.copied) : runtime_->Synchronize(copying_)).IgnoreError();
+  LatchError(first.recorded ? runtime_->Synchronize(first.copied) : runtime_->Synchronize(copying_)).IgnoreError();
   LetGo(std::move(first));
   return true;
 }
@@ -268,7 +268,7 @@ class SlotMemory : public TensorMemory {
     STOKER_RETURN_IF_ERROR(stage_->runtime().WaitFor(stream, slot_->ready));
     if (known) return absl::OkStatus();
     auto event = stage_->events().Take();
-    if (!event.ok()) return stage_->Keep(event.status());
+    if (!event.ok()) return stage_->LatchError(event.status());
     // Only to learn whether that can be done: another GPU's stream can wait, but not be waited for so.
     if (const absl::Status status = stage_->runtime().Record(*event, stream); !status.ok()) {
       stage_->events().Return(*event);
@@ -280,7 +280,7 @@ class SlotMemory : public TensorMemory {
 
   absl::Status Wait() override {
     STOKER_RETURN_IF_ERROR(stage_->error());
-    return stage_->Keep(stage_->runtime().Synchronize(slot_->ready));
+    return stage_->LatchError(stage_->runtime().Synchronize(slot_->ready));
   }
 
   const Slot& slot() const { return *slot_; }

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/device/cuda/runtime.h"
-#include "client/device/open_device.h"
+#include "client/device/options.h"
 
 namespace stoker {
 

@@ -34,7 +34,7 @@ struct TransformArguments {
 // last.
 struct MixArguments {
   TransformArguments transform;
-  const Erase* erases = nullptr;  // Of each sample; null for none.
+  const EraseDraw* erases = nullptr;  // Of each sample; null for none.
   float erase_value[kMostChannels] = {};
   BatchDraw::Kind mix = BatchDraw::Kind::kNone;
   float own_share = 1, other_share = 0;                          // kMixUp
@@ -50,21 +50,21 @@ struct ImagesArguments {
 };
 
 // Draws are of each sample.
-struct WarpArguments {
+struct GatherArguments {
   ImagesArguments images;
-  const Warp* draws = nullptr;
+  const GatherDraw* draws = nullptr;
 };
 
 // Adds up the luma that pixels have before kContrast.
 struct GraySumArguments {
   ImagesArguments images;  // Without `out`.
-  const Colors* draws = nullptr;
+  const ColorsDraw* draws = nullptr;
   uint64_t* sums = nullptr;  // Of each sample; 0 before.
 };
 
 struct ColorArguments {
   ImagesArguments images;
-  const Colors* draws = nullptr;
+  const ColorsDraw* draws = nullptr;
   const uint64_t* gray_sums = nullptr;  // Null if nobody draws kContrast.
 };
 
@@ -84,12 +84,12 @@ struct BlurAcrossArguments {
 
 struct MaskArguments {
   ImagesArguments images;
-  const Mask* draws = nullptr;
+  const MaskDraw* draws = nullptr;
 };
 
 struct EraseArguments {
   ImagesArguments images;
-  const Erase* draws = nullptr;
+  const EraseDraw* draws = nullptr;
 };
 
 // Each whole number of `in`, which are all below `classes`, as so many elements.
@@ -114,7 +114,7 @@ struct UnpackArguments {
 };
 
 using KernelCall =
-    std::variant<TransformArguments, MixArguments, WarpArguments, GraySumArguments, ColorArguments, BlurDownArguments,
+    std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments, BlurDownArguments,
                  BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments, UnpackArguments>;
 
 }  // namespace stoker

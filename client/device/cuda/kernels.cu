@@ -74,7 +74,7 @@ struct Launch {
 
 cudaError_t FindKernel() {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, RunKernel<WarpKernel, WarpArguments>);
+  return cudaFuncGetAttributes(&attributes, RunKernel<GatherKernel, GatherArguments>);
 }
 
 std::vector<int> KernelCapabilities() { return {__CUDA_ARCH_LIST__}; }

@@ -5,7 +5,7 @@
 
 #include "client/device/cuda/kernel_arguments.h"
 #include "client/device/cuda/kernel_code.h"
-#include "common/pipeline/pixel_arithmetic.h"
+#include "client/device/pixel_arithmetic.h"
 
 namespace stoker {
 
@@ -44,23 +44,23 @@ struct StepKernel {
   }
 };
 
-struct WarpKernel : StepKernel<WarpArguments> {
-  STOKER_KERNEL_CODE static void Run(int, const WarpArguments& a, Place place, Shared&) {
+struct GatherKernel : StepKernel<GatherArguments> {
+  STOKER_KERNEL_CODE static void Run(int, const GatherArguments& a, Place place, Shared&) {
     const Pixel pixel = PixelOf(a.images, place);
     if (!pixel.inside) return;
-    const Warp& warp = a.draws[place.block_y];
+    const GatherDraw& gather = a.draws[place.block_y];
     const uint8_t* in = a.images.in + place.block_y * InValues(a.images);
     uint8_t* out = a.images.out + place.block_y * OutValues(a.images) + pixel.at;
-    const WarpTaps taps = WarpAt(warp, pixel.x, pixel.y);
+    const GatherTaps taps = GatherAt(gather, pixel.x, pixel.y);
     const int64_t row = int64_t{a.images.in_width} * a.images.channels, channels = a.images.channels;
     const uint8_t* upper = in + taps.down.first * row;
     const uint8_t* lower = in + taps.down.second * row;
     const int64_t left = taps.across.first * channels, right = taps.across.second * channels;
     for (int64_t c = 0; c < channels; ++c)
-      out[c] = !taps.shown()   ? ChannelOf(warp.fill, c)
-               : warp.bilinear ? Bilinear(upper[left + c], upper[right + c], lower[left + c], lower[right + c],
-                                          taps.across.share, taps.down.share)
-                               : upper[left + c];
+      out[c] = !taps.shown()     ? ChannelOf(gather.fill, c)
+               : gather.bilinear ? Bilinear(upper[left + c], upper[right + c], lower[left + c], lower[right + c],
+                                            taps.across.share, taps.down.share)
+                                 : upper[left + c];
   }
 };
 
@@ -69,7 +69,7 @@ struct GraySumKernel : StepKernel<GraySumArguments> {
   STOKER_KERNEL_CODE static void Run(int, const GraySumArguments& a, Place place, Shared&) {
     const Pixel pixel = PixelOf(a.images, place);
     if (!pixel.inside) return;
-    const Colors& colors = a.draws[place.block_y];
+    const ColorsDraw& colors = a.draws[place.block_y];
     int contrast = 0;
     while (contrast < colors.count && colors.changes[contrast].kind != ColorChange::Kind::kContrast) ++contrast;
     if (contrast == colors.count) return;
@@ -84,7 +84,7 @@ struct ColorKernel : StepKernel<ColorArguments> {
   STOKER_KERNEL_CODE static void Run(int, const ColorArguments& a, Place place, Shared&) {
     const Pixel pixel = PixelOf(a.images, place);
     if (!pixel.inside) return;
-    const Colors& colors = a.draws[place.block_y];
+    const ColorsDraw& colors = a.draws[place.block_y];
     const uint8_t* in = a.images.in + place.block_y * InValues(a.images) + pixel.at;
     uint8_t* out = a.images.out + place.block_y * OutValues(a.images) + pixel.at;
     const int64_t pixels = int64_t{a.images.height} * a.images.width;
@@ -132,7 +132,7 @@ struct BlurAcrossKernel : StepKernel<BlurAcrossArguments> {
 };
 
 struct MaskKernel : StepKernel<MaskArguments> {
-  STOKER_KERNEL_CODE static bool IsDrawn(const ImagesArguments& images, const Mask& mask, int64_t x, int64_t y) {
+  STOKER_KERNEL_CODE static bool IsDrawn(const ImagesArguments& images, const MaskDraw& mask, int64_t x, int64_t y) {
     if (x < 0 || y < 0 || x >= images.width || y >= images.height) return false;
     const int64_t i = y * images.width + x;
     return MaskBits(PhiloxBlock(mask.key, mask.position, static_cast<uint64_t>(i / 8)), i) < mask.limit;
@@ -141,7 +141,7 @@ struct MaskKernel : StepKernel<MaskArguments> {
   STOKER_KERNEL_CODE static void Run(int, const MaskArguments& a, Place place, Shared&) {
     const Pixel pixel = PixelOf(a.images, place);
     if (!pixel.inside) return;
-    const Mask& mask = a.draws[place.block_y];
+    const MaskDraw& mask = a.draws[place.block_y];
     const int64_t x = pixel.x, y = pixel.y;
     bool black = mask.limit > 0 && IsDrawn(a.images, mask, x, y);
     if (mask.limit > 0 && mask.dilate)
@@ -157,7 +157,7 @@ struct EraseKernel : StepKernel<EraseArguments> {
   STOKER_KERNEL_CODE static void Run(int, const EraseArguments& a, Place place, Shared&) {
     const Pixel pixel = PixelOf(a.images, place);
     if (!pixel.inside) return;
-    const Erase& erase = a.draws[place.block_y];
+    const EraseDraw& erase = a.draws[place.block_y];
     const bool erased = pixel.y >= erase.top && pixel.y < erase.top + erase.size.height && pixel.x >= erase.left &&
                         pixel.x < erase.left + erase.size.width;
     const uint8_t* in = a.images.in + place.block_y * InValues(a.images) + pixel.at;
@@ -217,8 +217,8 @@ struct UnpackKernel {
 
 // Runs the kernel of the arguments as `launch.template operator()<Kernel>(arguments)`.
 template <typename Arithmetic, typename Launch>
-auto Dispatch(const WarpArguments& arguments, Launch launch) {
-  return launch.template operator()<WarpKernel>(arguments);
+auto Dispatch(const GatherArguments& arguments, Launch launch) {
+  return launch.template operator()<GatherKernel>(arguments);
 }
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const GraySumArguments& arguments, Launch launch) {

@@ -188,7 +188,7 @@ struct MixKernel {
   STOKER_KERNEL_CODE static float ValueAt(const MixArguments& a, int64_t sample, int32_t y, int32_t x, uint32_t c) {
     const TransformArguments& t = a.transform;
     if (a.erases != nullptr) {
-      const Erase& erase = a.erases[sample];
+      const EraseDraw& erase = a.erases[sample];
       if (y >= erase.top && y < erase.top + erase.size.height && x >= erase.left && x < erase.left + erase.size.width)
         return a.erase_value[c];
     }

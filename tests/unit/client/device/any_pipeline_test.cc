@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/device/device.h"
+#include "common/fields/schema.h"
 #include "common/pipeline/pipeline.h"
-#include "common/pipeline/schema.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 

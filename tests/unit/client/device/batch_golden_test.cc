@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "client/device/device.h"
-#include "common/pipeline/batch_ops.h"
+#include "common/ops/mix.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/device/device.h"
-#include "common/pipeline/half_precision.h"
-#include "common/pipeline/schema.h"
+#include "client/device/half_precision.h"
+#include "common/fields/schema.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -215,9 +215,9 @@ TEST(DeviceOpsTest, RowsDrawApartFromEachOtherAndTheSameAgain) {
   const DevicePipeline pipeline = Pipeline(kManyOps, all);
   for (uint64_t position = 0; position < 200; ++position) {
     const SampleDraw draw = pipeline.Draw(7, 3, position);
-    const auto* colors = std::get_if<Colors>(&draw.steps[1]);
-    draws.insert(
-        {std::get<Warp>(draw.steps[0]).matrix, colors ? colors->changes[0].value : 0, draw.erase.top, draw.erase.left});
+    const auto* colors = std::get_if<ColorsDraw>(&draw.steps[1]);
+    draws.insert({std::get<GatherDraw>(draw.steps[0]).matrix, colors ? colors->changes[0].value : 0, draw.erase.top,
+                  draw.erase.left});
   }
   EXPECT_EQ(draws.size(), 200);
 }
@@ -226,7 +226,7 @@ TEST(DeviceOpsTest, AnotherEpochOrSeedDrawsOtherNumbers) {
   const ServerBatch from(Positions(3), {14, 16, 3});
   const DevicePipeline pipeline = Pipeline(kManyOps, from);
   const auto matrix = [&](uint64_t seed, uint64_t epoch) {
-    return std::get<Warp>(pipeline.Draw(seed, epoch, 40).steps[0]).matrix;
+    return std::get<GatherDraw>(pipeline.Draw(seed, epoch, 40).steps[0]).matrix;
   };
   EXPECT_EQ(matrix(7, 3), matrix(7, 3));
   EXPECT_NE(matrix(7, 3), matrix(7, 4));

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/server_pipeline.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -70,7 +70,7 @@ std::string Steps(const std::string& text) {
   EXPECT_TRUE(device.ok()) << device.status();
   std::string steps;
   for (const DeviceStep& step : device->image().steps) {
-    const char* const names[] = {"warp", "colors", "blur", "mask", "erase"};
+    const char* const names[] = {"gather", "colors", "blur", "mask", "erase"};
     absl::StrAppend(&steps, steps.empty() ? "" : ", ", names[static_cast<int>(step.kind)], " ",
                     absl::StrJoin(step.ops, "+"));
   }
@@ -87,18 +87,18 @@ std::string OnDevice(const std::vector<std::string>& ops) {
 TEST(DevicePipelineTest, GeometricOpsShareAPassWhereOneGatherShowsThem) {
   const std::string crop = "random_crop { size: 4 }", pad = "pad { padding: 1 }", resize = "resize { size: [5, 5] }";
   const std::string turn = "random_rotation { degrees: 9 }", flip = "random_horizontal_flip {}";
-  EXPECT_EQ(Steps(OnDevice({crop, resize, turn, flip})), "warp 0+1+2+3");
-  EXPECT_EQ(Steps(OnDevice({"random_resized_crop { size: 3 }", flip})), "warp 0+1");
-  EXPECT_EQ(Steps(OnDevice({"random_crop { size: 4 padding: 2 }", flip, turn})), "warp 0+1, warp 2");
-  EXPECT_EQ(Steps(OnDevice({resize, resize})), "warp 0, warp 1");
-  EXPECT_EQ(Steps(OnDevice({turn, crop, turn})), "warp 0+1, warp 2");
-  EXPECT_EQ(Steps(OnDevice({turn, pad})), "warp 0, warp 1");
-  EXPECT_EQ(Steps(OnDevice({resize, pad})), "warp 0+1");
-  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, crop})), "warp 0+1+2+3");
-  EXPECT_EQ(Steps(OnDevice({resize, crop, pad})), "warp 0+1, warp 2");
-  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, turn})), "warp 0+1+2, warp 3");
-  EXPECT_EQ(Steps(OnDevice({crop, resize, pad})), "warp 0+1+2");
-  EXPECT_EQ(Steps(OnDevice({resize, "pad { padding: 1 padding_mode: PADDING_MODE_EDGE }"})), "warp 0, warp 1");
+  EXPECT_EQ(Steps(OnDevice({crop, resize, turn, flip})), "gather 0+1+2+3");
+  EXPECT_EQ(Steps(OnDevice({"random_resized_crop { size: 3 }", flip})), "gather 0+1");
+  EXPECT_EQ(Steps(OnDevice({"random_crop { size: 4 padding: 2 }", flip, turn})), "gather 0+1, gather 2");
+  EXPECT_EQ(Steps(OnDevice({resize, resize})), "gather 0, gather 1");
+  EXPECT_EQ(Steps(OnDevice({turn, crop, turn})), "gather 0+1, gather 2");
+  EXPECT_EQ(Steps(OnDevice({turn, pad})), "gather 0, gather 1");
+  EXPECT_EQ(Steps(OnDevice({resize, pad})), "gather 0+1");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, crop})), "gather 0+1+2+3");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, pad})), "gather 0+1, gather 2");
+  EXPECT_EQ(Steps(OnDevice({resize, crop, flip, turn})), "gather 0+1+2, gather 3");
+  EXPECT_EQ(Steps(OnDevice({crop, resize, pad})), "gather 0+1+2");
+  EXPECT_EQ(Steps(OnDevice({resize, "pad { padding: 1 padding_mode: PADDING_MODE_EDGE }"})), "gather 0, gather 1");
 }
 
 TEST(DevicePipelineTest, ColorOpsShareAPassWithOneMean) {
@@ -113,7 +113,7 @@ TEST(DevicePipelineTest, ColorOpsShareAPassWithOneMean) {
 TEST(DevicePipelineTest, FlipsAtTheEndAreTheOutputs) {
   EXPECT_EQ(Steps(OnDevice({"color_jitter { hue: 0.5 }", "random_horizontal_flip {}", "random_vertical_flip {}"})),
             "colors 0");
-  EXPECT_EQ(Steps(OnDevice({"random_horizontal_flip {}", "color_jitter { hue: 0.5 }"})), "warp 0, colors 1");
+  EXPECT_EQ(Steps(OnDevice({"random_horizontal_flip {}", "color_jitter { hue: 0.5 }"})), "gather 0, colors 1");
 }
 
 TEST(DevicePipelineTest, OpsInsideOfOthersDrawWhatTheServerDraws) {
@@ -132,13 +132,13 @@ TEST(DevicePipelineTest, OpsInsideOfOthersDrawWhatTheServerDraws) {
     std::vector<std::array<double, 6>> drawn, expected;
     int changes = 0, expected_changes = 0;
     for (const StepDraw& step : draw.steps) {
-      if (const auto* warp = std::get_if<Warp>(&step); warp && warp->matrix != Warp().matrix)
-        drawn.push_back(warp->matrix);
-      if (const auto* change = std::get_if<Colors>(&step)) changes += change->count;
+      if (const auto* gather = std::get_if<GatherDraw>(&step); gather && gather->matrix != GatherDraw().matrix)
+        drawn.push_back(gather->matrix);
+      if (const auto* change = std::get_if<ColorsDraw>(&step)) changes += change->count;
     }
     const auto parameters = server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position);
     for (const OpParameters& parameter : *parameters) {
-      if (const auto* warp = std::get_if<WarpParameters>(&parameter)) expected.push_back(warp->matrix);
+      if (const auto* gather = std::get_if<AffineParameters>(&parameter)) expected.push_back(gather->matrix);
       expected_changes += std::holds_alternative<ColorParameters>(parameter);
     }
     EXPECT_EQ(drawn, expected) << position;

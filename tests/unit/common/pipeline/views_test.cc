@@ -1,6 +1,6 @@
 // Several images of one sample, and datasets whose images went through ops before.
 
-#include "common/pipeline/ops.h"
+#include "common/ops/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/pipeline/server_pipeline.h"
 #include "gmock/gmock.h"

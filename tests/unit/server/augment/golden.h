@@ -2,7 +2,7 @@
 #ifndef STOKER_TESTS_UNIT_SERVER_AUGMENT_GOLDEN_H_
 #define STOKER_TESTS_UNIT_SERVER_AUGMENT_GOLDEN_H_
 
-#include "server/augment/resize.h"
+#include "server/augment/resize/resize.h"
 
 namespace stoker {
 

@@ -39,7 +39,7 @@ TEST(ImagePlanTest, SmoothingNeedsAHaloWithinTheImage) {
 }
 
 TEST(ImagePlanTest, WhatLooksAtAllNeedsTheWholeImage) {
-  WarpParameters shift;
+  AffineParameters shift;
   shift.matrix[2] = 1;
   EXPECT_EQ(Needed({}), WholeOf(kSize));
   EXPECT_EQ(Needed({ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), WholeOf(kSize));

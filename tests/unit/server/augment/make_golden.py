@@ -56,7 +56,7 @@ def main():
     (pathlib.Path(__file__).parent / "golden.h").write_text(
         "// Made by make_golden.py: Pillow's pixels, row by row, in hexadecimal.\n"
         "#ifndef STOKER_TESTS_UNIT_SERVER_AUGMENT_GOLDEN_H_\n#define STOKER_TESTS_UNIT_SERVER_AUGMENT_GOLDEN_H_\n\n"
-        "#include \"server/augment/resize.h\"\n\nnamespace stoker {\n\n"
+        "#include \"server/augment/resize/resize.h\"\n\nnamespace stoker {\n\n"
         "struct GoldenResize {\n  ImageSize from;\n  Box box;\n  ImageSize to;\n  v1::Interpolation interpolation;\n"
         "  const char* pixels;\n};\n\n"
         "inline constexpr GoldenResize kGoldenResizes[] = {\n" + "".join(lines) + "};\n\n}  // namespace stoker\n\n"

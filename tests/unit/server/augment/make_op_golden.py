@@ -129,7 +129,7 @@ def main():
         "// Made by make_op_golden.py: torchvision's and Pillow's pixels, row by row, in hexadecimal.\n"
         "#ifndef STOKER_TESTS_UNIT_SERVER_AUGMENT_OP_GOLDEN_H_\n"
         "#define STOKER_TESTS_UNIT_SERVER_AUGMENT_OP_GOLDEN_H_\n\n"
-        "#include <cstdint>\n#include <vector>\n\n#include \"common/pipeline/parameters.h\"\n\nnamespace stoker {\n\n"
+        "#include <cstdint>\n#include <vector>\n\n#include \"common/ops/parameters.h\"\n\nnamespace stoker {\n\n"
         "struct GoldenColors {\n  ImageSize size;\n  std::vector<ColorParameters> ops;\n  const char* pixels;\n};\n\n"
         "// The sum over all colors in their order, red first, of each value times 2 · its index + 1.\n"
         "struct GoldenDigest {\n  ColorParameters op;\n  uint64_t sum;\n};\n\n"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 
 namespace stoker {
 
@@ -35,7 +35,7 @@ struct GoldenBlur {
 
 struct GoldenWarp {
   ImageSize size;
-  WarpParameters warp;
+  AffineParameters warp;
   const char* pixels;
 };
 

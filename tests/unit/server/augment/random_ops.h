@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 #include "server/decode/image.h"
 
 namespace stoker {
@@ -53,7 +53,7 @@ class RandomOps {
       case 8: return Color();
       case 9: return SharpnessParameters{Factor()};
       case 10: return Blur(size);
-      case 11: return Warp();
+      case 11: return ApplyAffine();
       default: return Cover(size);
     }
   }
@@ -104,8 +104,8 @@ class RandomOps {
     return {kernel(size.width), kernel(size.height), static_cast<double>(Between(1, 8)) / 4};
   }
 
-  WarpParameters Warp() {
-    WarpParameters warp;
+  AffineParameters ApplyAffine() {
+    AffineParameters warp;
     warp.fill = {50, 60, 70};
     if (Coin()) warp.interpolation = v1::INTERPOLATION_BILINEAR;
     for (double& value : warp.matrix)

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "server/augment/color.h"
-#include "server/augment/cover.h"
-#include "server/augment/resize.h"
+#include "server/augment/affine.h"
+#include "server/augment/color/color.h"
+#include "server/augment/erase.h"
+#include "server/augment/resize/resize.h"
 #include "server/augment/smooth.h"
-#include "server/augment/warp.h"
 
 namespace stoker {
 namespace {
@@ -70,19 +70,19 @@ struct Apply {
     Smoother().Sharpen(sharpness, in.view(), WholeOf(in.size), in.size, WholeOf(in.size), out.pixels.data());
     return out;
   }
-  ReferenceImage operator()(const WarpParameters& warp) const {
+  ReferenceImage operator()(const AffineParameters& warp) const {
     ReferenceImage out = Blank(in.size);
-    Warp(warp, in.view(), out.pixels.data());
+    ApplyAffine(warp, in.view(), out.pixels.data());
     return out;
   }
   ReferenceImage operator()(const EraseParameters& erase) const {
     ReferenceImage out = in;
-    Erase(erase, out.size, out.pixels.data());
+    EraseRectangle(erase, out.size, out.pixels.data());
     return out;
   }
   ReferenceImage operator()(const MaskParameters& mask) const {
     ReferenceImage out = in;
-    Mask(mask, out.size, out.pixels.data());
+    MaskPixels(mask, out.size, out.pixels.data());
     return out;
   }
 };

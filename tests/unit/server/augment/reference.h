@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "common/pipeline/parameters.h"
+#include "common/ops/parameters.h"
 #include "server/decode/image.h"
 
 namespace stoker {

@@ -43,13 +43,13 @@ uint64_t Fnv1a(const Bytes& bytes) {
 }
 
 // Header, then all pixels.
-absl::Status DecodeAll(Decoder& decoder, const Bytes& file, DecodedImage& image, const Decoder::Options& options = {}) {
+absl::Status DecodeAll(Decoder& decoder, const Bytes& file, DecodedImage& image, const DecodeOptions& options = {}) {
   const absl::StatusOr<ImageSize> size = decoder.Open(file, options);
   if (!size.ok()) return size.status();
   return decoder.Decode({WholeOf(*size)}, image);
 }
 
-absl::Status DecodeAll(const Bytes& file, const Decoder::Options& options = {}) {
+absl::Status DecodeAll(const Bytes& file, const DecodeOptions& options = {}) {
   Decoder decoder;
   DecodedImage image;
   return DecodeAll(decoder, file, image, options);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/pipeline/schema.h"
+#include "common/fields/schema.h"
 
 namespace stoker {
 

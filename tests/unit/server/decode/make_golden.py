@@ -223,7 +223,7 @@ def main():
     (HERE / "golden.h").write_text(
         "// Made by make_golden.py. Files of tests/fuzz/corpus, and FNV-1a over Pillow's RGB pixels of each.\n"
         "#ifndef STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n#define STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n\n"
-        "#include <cstdint>\n\n#include \"common/pipeline/schema.h\"\n\nnamespace stoker {\n\n"
+        "#include <cstdint>\n\n#include \"common/fields/schema.h\"\n\nnamespace stoker {\n\n"
         "struct Golden {\n  const char* name;\n  ImageSize size;\n  uint64_t pixels_hash;\n};\n\n"
         "// clang-format off\n" + arrays + "// clang-format on\n\n}  // namespace stoker\n\n"
         "#endif  // STOKER_TESTS_UNIT_SERVER_DECODE_GOLDEN_H_\n")

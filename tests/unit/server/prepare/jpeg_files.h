@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "server/read/photograph.h"
+#include "server/read/synthetic/photograph.h"
 
 namespace stoker {
 

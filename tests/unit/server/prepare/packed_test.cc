@@ -2,7 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/read/photograph.h"
+#include "server/decode/decoder.h"
+#include "server/read/synthetic/photograph.h"
 
 namespace stoker {
 namespace {
@@ -12,7 +13,7 @@ using testing::HasSubstr;
 constexpr ImageSize kSize = {5, 7};
 
 // OK, or the first thing that is wrong with `file`.
-absl::Status Decoded(std::span<const uint8_t> file, const Decoder::Options& options = {}) {
+absl::Status Decoded(std::span<const uint8_t> file, const DecodeOptions& options = {}) {
   Decoder decoder;
   DecodedImage image;
   const auto size = decoder.Open(file, options);

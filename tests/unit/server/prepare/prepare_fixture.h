@@ -14,9 +14,9 @@
 #include "server/augment/self_check_images.h"
 #include "server/decode/decoder.h"
 #include "server/prepare/prepare.h"
-#include "server/read/image_folder.h"
+#include "server/read/formats/folder/image_folder.h"
 #include "tests/unit/server/prepare/jpeg_files.h"
-#include "tests/unit/server/read/temporary_folder.h"
+#include "tests/unit/server/read/formats/folder/temporary_folder.h"
 
 namespace stoker {
 

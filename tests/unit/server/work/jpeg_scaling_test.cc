@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/augment/augmenter.h"
 #include "server/decode/decoder.h"
-#include "server/read/photograph.h"
+#include "server/read/synthetic/photograph.h"
 
 namespace stoker {
 namespace {

@@ -10,7 +10,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "server/augment/self_check_images.h"
-#include "server/read/photograph.h"
+#include "server/read/synthetic/photograph.h"
 
 namespace stoker {
 namespace {

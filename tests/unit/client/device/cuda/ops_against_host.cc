@@ -73,9 +73,9 @@ std::vector<OpPipelines> AllOpPipelines() {
         "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
   };
   OpPipelines warped = {"Warps", {}};
-  for (const std::string& warp : warps) {
-    warped.texts.push_back(warp);
-    warped.texts.push_back(flip + warp + colors + kFloat + kPlanes);
+  for (const std::string& gather : warps) {
+    warped.texts.push_back(gather);
+    warped.texts.push_back(flip + gather + colors + kFloat + kPlanes);
   }
   all.push_back(warped);
   return all;

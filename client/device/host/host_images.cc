@@ -1,0 +1,106 @@
+#include "client/device/host/host_images.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "client/device/host/host_image.h"
+#include "client/device/host/host_mix.h"
+#include "client/device/host/host_steps.h"
+#include "common/fields/schema.h"
+
+namespace stoker {
+namespace {
+
+// The images of one batch, in elements of T: float, or uint8_t where that is handed out.
+template <typename T>
+class BatchImages {
+ public:
+  BatchImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out)
+      : pipeline_(pipeline),
+        program_(pipeline.image()),
+        batch_(batch),
+        in_(in),
+        out_(out),
+        elements_(program_.out.height * program_.out.width * program_.channels) {}
+
+  void Make() {
+    if (program_.mixes_pixels || program_.mixes_rectangles) return MakeMixed();
+    for (int64_t row = 0; row < batch_.rows(); ++row) {
+      if (is_final()) {
+        MakeUnmixed(row, reinterpret_cast<T*>(Out(row)));
+      } else {
+        own_.resize(elements_);
+        MakeUnmixed(row, own_.data());
+        Store(own_, row);
+      }
+    }
+  }
+
+ private:
+  // Whether T is what is handed out.
+  bool is_final() const { return ByteSize(program_.dtype) == sizeof(T); }
+
+  uint8_t* Out(int64_t row) const { return out_ + row * elements_ * ByteSize(program_.dtype); }
+
+  // All but mixing and rounding.
+  void MakeUnmixed(int64_t row, T* out) {
+    const SampleDraw draw = pipeline_.Draw(batch_.seed, batch_.epoch, batch_.positions[row]);
+    const uint8_t* came = in_ + row * program_.height * program_.width * program_.channels;
+    TransformImage(program_, draw.flips, steps_.Run(program_.steps, draw.steps, program_.channels, came), out,
+                   scratch_);
+    if constexpr (std::is_same_v<T, float>)
+      if (program_.erases) EraseFloats(program_, draw.erase, out);
+  }
+
+  // From the last row to the first, each of which is mixed with the one before it.
+  void MakeMixed() {
+    const int64_t rows = batch_.rows();
+    if (rows == 0) return;
+    const BatchDraw draw = pipeline_.DrawBatch(batch_.seed, batch_.epoch, batch_.FirstPosition());
+    for (std::vector<T>* image : {&own_, &other_, &last_}) image->resize(elements_);
+    MakeUnmixed(rows - 1, last_.data());
+    own_ = last_;
+    for (int64_t row = rows - 1; row >= 0; --row) {
+      if (row > 0) {
+        MakeUnmixed(row - 1, other_.data());
+      } else {
+        other_ = last_;
+      }
+      MixImages(program_, draw, other_.data(), own_.data());
+      Store(own_, row);
+      std::swap(own_, other_);
+    }
+  }
+
+  void Store(const std::vector<T>& image, int64_t row) {
+    if constexpr (std::is_same_v<T, float>) {
+      RoundTo(program_.dtype, image, Out(row));
+    } else {
+      std::copy(image.begin(), image.end(), Out(row));
+    }
+  }
+
+  const DevicePipeline& pipeline_;
+  const DevicePipeline::ImageProgram& program_;
+  const HostBatch& batch_;
+  const uint8_t* const in_;
+  uint8_t* const out_;
+  const int64_t elements_;  // Of one image.
+  HostSteps steps_;
+  std::vector<uint8_t> scratch_;
+  std::vector<T> own_, other_, last_;
+};
+
+}  // namespace
+
+void TransformImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out) {
+  if (pipeline.image().dtype == v1::DTYPE_UINT8) {
+    BatchImages<uint8_t>(pipeline, batch, in, out).Make();
+  } else {
+    BatchImages<float>(pipeline, batch, in, out).Make();
+  }
+}
+
+}  // namespace stoker

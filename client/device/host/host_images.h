@@ -1,0 +1,16 @@
+#ifndef STOKER_CLIENT_DEVICE_HOST_HOST_IMAGES_H_
+#define STOKER_CLIENT_DEVICE_HOST_HOST_IMAGES_H_
+
+#include <cstdint>
+
+#include "client/device/device.h"
+
+namespace stoker {
+
+// Runs all of pipeline.image() on a batch's images at `in`; `out` has room for what it makes of them and is aligned to
+// 256 bytes. Thread-safe.
+void TransformImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_DEVICE_HOST_HOST_IMAGES_H_

@@ -1,0 +1,201 @@
+#ifndef STOKER_CLIENT_DEVICE_PIXEL_ARITHMETIC_H_
+#define STOKER_CLIENT_DEVICE_PIXEL_ARITHMETIC_H_
+
+#include <array>
+#include <cstdint>
+
+#include "common/pipeline/device_program.h"
+
+namespace stoker {
+
+// What device_program.h's values mean for one pixel. Functions of integers, float32 and double without fused
+// multiplication: a compiler that is told so (-ffp-contract=off, -fmad=false) gets the same bits on every device.
+// Constexpr, so that CUDA sources can call them (--expt-relaxed-constexpr).
+
+constexpr int64_t Floor(double x) {
+  const auto truncated = static_cast<int64_t>(x);
+  return x < static_cast<double>(truncated) ? truncated - 1 : truncated;
+}
+
+constexpr int64_t Ceil(double x) { return -Floor(-x); }
+
+template <typename T>
+constexpr T Within(T x, T least, T most) {
+  return x < least ? least : x > most ? most : x;
+}
+
+constexpr uint8_t ChannelOf(const std::array<uint8_t, 3>& color, int64_t channel) {
+  return color[channel < 3 ? channel : 0];
+}
+
+// The one or two pixels along one axis that a position shows, and the second one's share.
+struct Taps {
+  bool shown = false;  // or filled
+  int64_t first = 0, second = 0;
+  float share = 0;
+};
+
+// `from` and `to` are the window's.
+constexpr Taps TapsAt(double position, double from, double to, GatherDraw::Beyond beyond, bool bilinear) {
+  if (!(position >= from && position < to)) {
+    const bool below = !(position >= from);
+    switch (beyond) {
+      case GatherDraw::Beyond::kFill: return {};
+      case GatherDraw::Beyond::kEdge: break;
+      case GatherDraw::Beyond::kReflect: position = 2 * (below ? from + 0.5 : to - 0.5) - position; break;
+      case GatherDraw::Beyond::kSymmetric: position = 2 * (below ? from : to) - position; break;
+    }
+    position = Within(position, from, to);
+  }
+  const int64_t least = Floor(from), most = Ceil(to) - 1;
+  if (!bilinear) {
+    const int64_t pixel = Within(Floor(position), least, most);
+    return {true, pixel, pixel, 0};
+  }
+  const double center = position - 0.5;
+  const int64_t first = Floor(center);
+  return {true, Within(first, least, most), Within(first + 1, least, most),
+          static_cast<float>(center - static_cast<double>(first))};
+}
+
+// What output pixel (x, y) shows; filled if either is not shown.
+struct GatherTaps {
+  Taps across, down;
+  constexpr bool shown() const { return across.shown && down.shown; }
+};
+
+constexpr GatherTaps GatherAt(const GatherDraw& gather, int64_t x, int64_t y) {
+  const auto& m = gather.matrix;
+  const double center_x = static_cast<double>(x) + 0.5, center_y = static_cast<double>(y) + 0.5;
+  return {TapsAt(m[0] * center_x + m[1] * center_y + m[2], gather.window.left, gather.window.right, gather.beyond,
+                 gather.bilinear),
+          TapsAt(m[3] * center_x + m[4] * center_y + m[5], gather.window.top, gather.window.bottom, gather.beyond,
+                 gather.bilinear)};
+}
+
+// Of the four pixels: across, then down, rounded.
+constexpr uint8_t Bilinear(uint8_t upper_left, uint8_t upper_right, uint8_t lower_left, uint8_t lower_right,
+                           float across, float down) {
+  const float upper = static_cast<float>(upper_left) + static_cast<float>(upper_right - upper_left) * across;
+  const float lower = static_cast<float>(lower_left) + static_cast<float>(lower_right - lower_left) * across;
+  return static_cast<uint8_t>(upper + (lower - upper) * down + 0.5f);
+}
+
+struct Rgb {
+  uint8_t red = 0, green = 0, blue = 0;
+};
+
+// PIL's Image.convert("L"): ITU-R 601-2.
+constexpr uint8_t Luma(const Rgb& rgb) {
+  return static_cast<uint8_t>((19595u * rgb.red + 38470u * rgb.green + 7471u * rgb.blue + 0x8000u) >> 16);
+}
+
+// An image's mean gray from the sum of its pixels' lumas.
+constexpr uint8_t MeanGray(uint64_t luma_sum, int64_t pixels) {
+  return static_cast<uint8_t>(static_cast<double>(luma_sum) / static_cast<double>(pixels) + 0.5);
+}
+
+// PIL's Image.blend: factor 0 is `from`, 1 is `to`.
+constexpr uint8_t BlendLevels(uint8_t from, uint8_t to, float factor) {
+  const float blended = static_cast<float>(from) + factor * static_cast<float>(to - from);
+  return static_cast<uint8_t>(Within(blended, 0.0f, 255.0f));
+}
+
+// Levels of hue, of which 255 are one turn, saturation and value: PIL's Image.convert("HSV") but for grays' hue.
+constexpr Rgb ToHsv(const Rgb& rgb) {
+  const int red = rgb.red, green = rgb.green, blue = rgb.blue;
+  const int value = Within(red > green ? red : green, blue, 255);
+  const int low = Within(red < green ? red : green, 0, blue);
+  const int chroma = value - low, middle = red + green + blue - value - low;
+  const float part = static_cast<float>(value - middle) / static_cast<float>(chroma > 0 ? chroma : 1);
+  // Sixths of a turn: `start` ± part, from the largest channel and the smallest.
+  const bool red_leads = red == value, green_leads = green == value;
+  const bool falls = red_leads ? blue <= green : green_leads ? blue > red : green <= red;
+  const float start = red_leads ? (falls ? 1.0f : -1.0f) : green_leads ? (falls ? 3.0f : 1.0f) : (falls ? 5.0f : 3.0f);
+  const float turn = (start + (falls ? -part : part)) / 6.0f;
+  const float positive = turn + (turn < 0 ? 1.0f : 0.0f);
+  const float saturation = static_cast<float>(chroma) / static_cast<float>(value > 0 ? value : 1);
+  return {static_cast<uint8_t>(positive * 255.0f), static_cast<uint8_t>(saturation * 255.0f),
+          static_cast<uint8_t>(value)};
+}
+
+// value · (1 − saturation · absence), rounded.
+constexpr uint8_t HsvChannel(float value, float saturation, float absence) {
+  const float kept = 65025.0f - saturation * Within(absence, 0.0f, 255.0f);
+  return static_cast<uint8_t>(value * kept * (1.0f / 65025.0f) + 0.5f);
+}
+
+// The hue turned by `shift`; it wraps around at 256, as it does in torchvision's adjust_hue.
+constexpr Rgb ShiftHue(const Rgb& rgb, float shift) {
+  const Rgb hsv = ToHsv(rgb);
+  const float turned = static_cast<float>(hsv.red) + shift;
+  const float steps = (turned >= 256.0f ? turned - 256.0f : turned) * 6.0f;
+  const float saturation = hsv.green, value = hsv.blue;
+  const auto distance = [steps](float center) { return steps < center ? center - steps : steps - center; };
+  return {HsvChannel(value, saturation, 510.0f - distance(765.0f)),
+          HsvChannel(value, saturation, distance(510.0f) - 255.0f),
+          HsvChannel(value, saturation, distance(1020.0f) - 255.0f)};
+}
+
+constexpr uint8_t Solarized(uint8_t level, float threshold) {
+  return static_cast<float>(level) < threshold ? level : static_cast<uint8_t>(255 - level);
+}
+
+// `mean_gray` is looked at by kContrast only.
+constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& rgb) {
+  const auto each = [&rgb](auto level) { return Rgb{level(rgb.red), level(rgb.green), level(rgb.blue)}; };
+  const float value = change.value;
+  switch (change.kind) {
+    case ColorChange::Kind::kBrightness: return each([&](uint8_t level) { return BlendLevels(0, level, value); });
+    case ColorChange::Kind::kContrast: return each([&](uint8_t level) { return BlendLevels(mean_gray, level, value); });
+    case ColorChange::Kind::kSaturation: {
+      const uint8_t gray = Luma(rgb);
+      return each([&](uint8_t level) { return BlendLevels(gray, level, value); });
+    }
+    case ColorChange::Kind::kHue: return ShiftHue(rgb, value);
+    case ColorChange::Kind::kGrayscale: {
+      const uint8_t gray = Luma(rgb);
+      return {gray, gray, gray};
+    }
+    case ColorChange::Kind::kPosterize: {
+      const int kept = ~((1 << (8 - static_cast<int>(value))) - 1);
+      return each([&](uint8_t level) { return static_cast<uint8_t>(level & kept); });
+    }
+    case ColorChange::Kind::kSolarize: return each([&](uint8_t level) { return Solarized(level, value); });
+  }
+  return rgb;
+}
+
+// Where pixel `i` is found that lies less than `extent` outside: mirrored about the border's pixel.
+constexpr int64_t Reflected(int64_t i, int64_t extent) { return i < 0 ? -i : i >= extent ? 2 * (extent - 1) - i : i; }
+
+// A blur's two passes: down the columns with 6 fraction bits, then across. `sum` is that of weight · (one side's pixel
+// + the other's).
+constexpr int32_t BlurredDown(int32_t sum) { return (sum + (1 << 8)) >> 9; }
+constexpr uint8_t BlurredAcross(int32_t sum) { return static_cast<uint8_t>((sum + (1 << 20)) >> 21); }
+
+// Philox4x32-10: Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). As Draws makes its blocks.
+constexpr std::array<uint32_t, 4> PhiloxBlock(uint64_t key, uint64_t position, uint64_t block) {
+  uint32_t c0 = static_cast<uint32_t>(position), c1 = static_cast<uint32_t>(position >> 32);
+  uint32_t c2 = static_cast<uint32_t>(block), c3 = static_cast<uint32_t>(block >> 32);
+  uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t first = uint64_t{0xD2511F53} * c0, second = uint64_t{0xCD9E8D57} * c2;
+    c0 = static_cast<uint32_t>(second >> 32) ^ c1 ^ k0;
+    c1 = static_cast<uint32_t>(second);
+    c2 = static_cast<uint32_t>(first >> 32) ^ c3 ^ k1;
+    c3 = static_cast<uint32_t>(first);
+    k0 += 0x9E3779B9, k1 += 0xBB67AE85;
+  }
+  return {c0, c1, c2, c3};
+}
+
+// The 16 bits of pixel `i`, counted row by row: the lower half of each word before the upper one. Eight pixels share a
+// block: block i / 8, word i / 2 % 4.
+constexpr uint32_t MaskBits(const std::array<uint32_t, 4>& block, int64_t i) {
+  return block[i / 2 % 4] >> (i % 2 * 16) & 0xffff;
+}
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_DEVICE_PIXEL_ARITHMETIC_H_

@@ -1,0 +1,33 @@
+#ifndef STOKER_CLIENT_FLEET_STATS_H_
+#define STOKER_CLIENT_FLEET_STATS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "stoker/v1/data_service.pb.h"
+
+namespace stoker {
+
+// What the servers of a job did for it so far. A value.
+struct FleetStats {
+  uint64_t spans = 0, bytes = 0;  // received
+  uint64_t retried_spans = 0;     // asked for again: their server went away, hung, failed or garbled them
+  uint64_t hedged_spans = 0;      // late, hence asked for from a second server
+  uint64_t cached_spans = 0;      // that a server had made for another job
+  absl::Duration received;        // by the receiving thread: parsing and copying
+  v1::StageTimes server;          // nanoseconds, summed over spans
+
+  struct Server {
+    std::string address;
+    bool connected = false;
+    uint64_t spans = 0;
+    std::string problem;  // Why it is not used now; empty if it is.
+  };
+  std::vector<Server> servers;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_FLEET_STATS_H_

@@ -1,0 +1,108 @@
+#ifndef STOKER_COMMON_OPS_PARAMETERS_H_
+#define STOKER_COMMON_OPS_PARAMETERS_H_
+
+#include <array>
+#include <cstdint>
+#include <variant>
+
+#include "common/fields/schema.h"
+#include "common/identity/draws.h"
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// What is left of an op for one sample once its random numbers are drawn. An op becomes none, one or several
+// of these: RandomResizedCrop a crop and a resize, a flip that does not happen nothing. Both placements
+// receive the same ones. Plain values.
+
+using Color = std::array<uint8_t, 3>;  // red, green, blue
+
+// Takes `size` pixels from (top, left), which may lie outside of the image: there, what `padding` says.
+// `padding` is never UNSPECIFIED. REFLECT and SYMMETRIC reach at most one image beyond each border.
+struct CropParameters {
+  int64_t top = 0, left = 0;
+  ImageSize size;
+  Color fill = {0, 0, 0};
+  v1::PaddingMode padding = v1::PADDING_MODE_CONSTANT;
+  friend bool operator==(const CropParameters&, const CropParameters&) = default;
+};
+
+// Resamples the whole image to `size`. `interpolation` is never UNSPECIFIED.
+struct ResizeParameters {
+  ImageSize size;
+  v1::Interpolation interpolation = v1::INTERPOLATION_BILINEAR;
+  bool antialias = true;
+  friend bool operator==(const ResizeParameters&, const ResizeParameters&) = default;
+};
+
+struct FlipParameters {
+  enum class Axis { kHorizontal, kVertical };  // left with right, top with bottom
+  Axis axis = Axis::kHorizontal;
+  friend bool operator==(const FlipParameters&, const FlipParameters&) = default;
+};
+
+// A new color for each pixel, from its own color and, for some, from figures of the whole image.
+struct ColorParameters {
+  enum class Kind {
+    kBrightness,    // blend with black; value: factor ≥ 0
+    kContrast,      // blend with the image's mean gray; value: factor ≥ 0
+    kSaturation,    // blend with the pixel's gray; value: factor ≥ 0
+    kHue,           // value: −0.5 to 0.5 of a turn
+    kGrayscale,     // three equal channels
+    kYCbCr,         // JFIF's, full range
+    kPosterize,     // value: upper bits kept, 0 to 8
+    kSolarize,      // value: the first one inverted, 0 to 256
+    kInvert,        //
+    kAutocontrast,  // each channel stretched to 0…255
+    kEqualize,      // each channel's histogram flattened
+  };
+  Kind kind = Kind::kBrightness;
+  double value = 0;
+  friend bool operator==(const ColorParameters&, const ColorParameters&) = default;
+};
+
+// Blends with the image smoothed by 3×3, but for its border: factor 0 is smooth, 1 the image itself.
+struct SharpnessParameters {
+  double factor = 1;
+  friend bool operator==(const SharpnessParameters&, const SharpnessParameters&) = default;
+};
+
+// A Gaussian of `sigma` pixels cut to `kernel_width` × `kernel_height`, both odd; borders are reflected.
+struct BlurParameters {
+  int kernel_width = 3, kernel_height = 3;
+  double sigma = 1;
+  friend bool operator==(const BlurParameters&, const BlurParameters&) = default;
+};
+
+// Output pixel (x, y), by its center, shows the input at x' = m[0]·x + m[1]·y + m[2], y' = m[3]·x + m[4]·y + m[5],
+// in pixels with (0, 0) at the image's top left corner. The image keeps its size; `fill` shows where the input ends.
+struct AffineParameters {
+  std::array<double, 6> matrix = {1, 0, 0, 0, 1, 0};
+  v1::Interpolation interpolation = v1::INTERPOLATION_NEAREST;  // or BILINEAR
+  Color fill = {0, 0, 0};
+  friend bool operator==(const AffineParameters&, const AffineParameters&) = default;
+};
+
+// Paints over a rectangle that lies inside of the image.
+struct EraseParameters {
+  int64_t top = 0, left = 0;
+  ImageSize size;
+  Color value = {0, 0, 0};
+  friend bool operator==(const EraseParameters&, const EraseParameters&) = default;
+};
+
+// Blackens pixels drawn with probability `ratio`, by `key`, and with `dilate` their four neighbors.
+struct MaskParameters {
+  double ratio = 0;
+  bool dilate = true;
+  DrawKey key;
+  friend bool operator==(const MaskParameters&, const MaskParameters&) = default;
+};
+
+using OpParameters =
+    std::variant<CropParameters, ResizeParameters, FlipParameters, ColorParameters, SharpnessParameters, BlurParameters,
+                 AffineParameters, EraseParameters, MaskParameters>;
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_OPS_PARAMETERS_H_

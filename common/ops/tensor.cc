@@ -1,0 +1,104 @@
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/ops/description.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kMaxChannels = 1 << 12;
+constexpr int kMaxDimensions = 8;
+
+}  // namespace
+
+absl::Status ValidateArguments(const v1::ToDtype& op) {
+  if (!IsDeviceFloat(op.dtype()) && op.dtype() != v1::DTYPE_UINT8)
+    return Invalid(op, "dtype", "must be float32, float16, bfloat16 or uint8");
+  if (op.scale() && op.dtype() == v1::DTYPE_UINT8) return Invalid(op, "scale", "needs a dtype of floats");
+  return absl::OkStatus();
+}
+
+// As many as there are channels, which is for the device to say.
+absl::Status ValidateArguments(const v1::Normalize& op) {
+  for (auto [name, values] : {std::pair("mean", &op.mean()), std::pair("std", &op.std())}) {
+    if (values->empty() || values->size() > kMaxChannels)
+      return Invalid(op, name, absl::StrCat("give one number or one a channel; found ", values->size()));
+    for (double value : *values)
+      if (!std::isfinite(value)) return Invalid(op, name, "must be finite");
+  }
+  for (double value : op.std())
+    if (!(value > 0)) return Invalid(op, "std", absl::StrCat(value, " is not above 0"));
+  return absl::OkStatus();
+}
+
+absl::Status ValidateArguments(const v1::ToMemoryFormat& op) {
+  if (!v1::MemoryFormat_IsValid(op.memory_format()))
+    return Invalid(op, "memory_format", absl::StrCat("unknown value ", op.memory_format()));
+  return absl::OkStatus();
+}
+
+void FillDefaults(v1::ToMemoryFormat& op) {
+  if (op.memory_format() == v1::MEMORY_FORMAT_UNSPECIFIED) op.set_memory_format(v1::MEMORY_FORMAT_CHANNELS_FIRST);
+}
+
+absl::Status ValidateArguments(const v1::OneHot& op) {
+  STOKER_RETURN_IF_ERROR(ValidateClasses(op, op.num_classes()));
+  if (op.dtype() != v1::DTYPE_UNSPECIFIED && !IsDeviceFloat(op.dtype()) && op.dtype() != v1::DTYPE_UINT8 &&
+      op.dtype() != v1::DTYPE_INT64)
+    return Invalid(op, "dtype", "must be float32, float16, bfloat16, uint8 or int64");
+  return absl::OkStatus();
+}
+
+void FillDefaults(v1::OneHot& op) {
+  if (op.field().empty()) op.set_field("label");
+  if (op.dtype() == v1::DTYPE_UNSPECIFIED) op.set_dtype(v1::DTYPE_FLOAT32);
+}
+
+absl::Status ValidateArguments(const v1::UnpackBits& op) {
+  if (op.field().empty()) return Invalid(op, "field", "must be given");
+  if (op.shape().empty() || op.shape_size() > kMaxDimensions)
+    return Invalid(op, "shape", absl::StrCat("give 1 to ", kMaxDimensions, " numbers; found ", op.shape_size()));
+  uint64_t elements = 1;
+  for (int64_t extent : op.shape()) {
+    if (extent < 1 || elements > kMaxSampleBytes / extent)
+      return Invalid(op, "shape", absl::StrCat("is empty or above ", kMaxSampleBytes, " elements"));
+    elements *= extent;
+  }
+  if (!v1::BitOrder_IsValid(op.bit_order()))
+    return Invalid(op, "bit_order", absl::StrCat("unknown value ", op.bit_order()));
+  return absl::OkStatus();
+}
+
+void FillDefaults(v1::UnpackBits& op) {
+  if (op.bit_order() == v1::BIT_ORDER_UNSPECIFIED) op.set_bit_order(v1::BIT_ORDER_BIG);
+}
+
+absl::Status DrawArguments(const v1::ToDtype&, Drawing&) {
+  STOKER_CHECK(false);
+  return absl::OkStatus();
+}
+
+absl::Status DrawArguments(const v1::Normalize&, Drawing&) {
+  STOKER_CHECK(false);
+  return absl::OkStatus();
+}
+
+absl::Status DrawArguments(const v1::ToMemoryFormat&, Drawing&) {
+  STOKER_CHECK(false);
+  return absl::OkStatus();
+}
+
+absl::Status DrawArguments(const v1::OneHot&, Drawing&) {
+  STOKER_CHECK(false);
+  return absl::OkStatus();
+}
+
+absl::Status DrawArguments(const v1::UnpackBits&, Drawing&) {
+  STOKER_CHECK(false);
+  return absl::OkStatus();
+}
+
+}  // namespace stoker

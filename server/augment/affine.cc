@@ -1,0 +1,196 @@
+#include "server/augment/affine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/check.h"
+#include "server/augment/pixel.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kChannels = 3;
+
+using Matrix = std::array<double, 6>;
+
+bool Inside(double x, double y, ImageSize size) {
+  return x >= 0 && x < static_cast<double>(size.width) && y >= 0 && y < static_cast<double>(size.height);
+}
+
+// A line of points with steps of 1/2^16 pixel, as PIL takes them for nearest.
+struct Line {
+  static constexpr int kFractionBits = 16;
+  int64_t start, step;
+
+  int64_t Pixel(int64_t i) const { return (start + i * step) >> kFractionBits; }
+};
+
+int64_t DividedUp(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }  // Requires b > 0.
+
+// Narrows [first, end) to the points of `line` that lie in 0…pixels − 1.
+void Clip(const Line& line, int64_t pixels, int64_t& first, int64_t& end) {
+  const int64_t limit = pixels << Line::kFractionBits;
+  if (line.step == 0) {
+    if (line.start < 0 || line.start >= limit) end = first;
+  } else if (line.step > 0) {
+    first = std::max(first, DividedUp(-line.start, line.step));
+    end = std::min(end, DividedUp(limit - line.start, line.step));
+  } else {
+    first = std::max(first, DividedUp(line.start - limit + 1, -line.step));
+    end = std::min(end, DividedUp(line.start + 1, -line.step));
+  }
+}
+
+// The matrix in fixed point, if PIL would use that: where it takes the image's corners, and how far they may be.
+std::optional<std::array<int64_t, 6>> Fixed(const Matrix& m, ImageSize size) {
+  constexpr double kLimit = 32768;
+  for (double y : {0.0, static_cast<double>(size.height)})
+    for (double x : {0.0, static_cast<double>(size.width)})
+      if (!(std::abs(x * m[0] + y * m[1] + m[2]) < kLimit && std::abs(x * m[3] + y * m[4] + m[5]) < kLimit))
+        return std::nullopt;
+  const auto fixed = [](double value) { return static_cast<int64_t>(std::floor(value * 65536.0 + 0.5)); };
+  return std::array<int64_t, 6>{fixed(m[0]), fixed(m[1]), fixed(m[2] + m[0] * 0.5 + m[1] * 0.5),
+                                fixed(m[3]), fixed(m[4]), fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)};
+}
+
+template <int kPixelBytes>
+void CopyAlong(const ImageView& in, Line x, Line y, int64_t first, int64_t end, uint8_t* out) {
+  const uint8_t* const pixels = in.pixels;
+  const int64_t stride = in.stride;
+  x.start += first * x.step;
+  y.start += first * y.step;
+  for (int64_t i = first; i < end; ++i, x.start += x.step, y.start += y.step)
+    CopyPixel(pixels + y.Pixel(0) * stride + x.Pixel(0) * kPixelBytes, out + i * kChannels);
+}
+
+void NearestFixed(const std::array<int64_t, 6>& m, const Color& fill, const ImageView& in, uint8_t* out) {
+  const auto [height, width] = in.size;
+  for (int64_t row = 0; row < height; ++row, out += width * kChannels) {
+    const Line x = {m[2] + row * m[1], m[0]}, y = {m[5] + row * m[4], m[3]};
+    int64_t first = 0, end = width;
+    Clip(x, width, first, end);
+    Clip(y, height, first, end);
+    first = std::min(first, width);
+    end = std::clamp(end, first, width);
+    FillPixels(fill, first, out);
+    (in.pixel_bytes == 4 ? CopyAlong<4> : CopyAlong<3>)(in, x, y, first, end, out);
+    FillPixels(fill, width - end, out + end * kChannels);
+  }
+}
+
+// The input pixels that `size` output pixels show along one axis where the other axis does not matter, −1 outside.
+// Steps by adding, as PIL does.
+std::vector<int64_t> ScaledAxis(double scale, double offset, int64_t size) {
+  std::vector<int64_t> sources(size);
+  double position = offset + scale * 0.5;
+  for (int64_t& source : sources) {
+    source = position >= 0 && position < static_cast<double>(size) ? static_cast<int64_t>(position) : -1;
+    position += scale;
+  }
+  return sources;
+}
+
+// Writes the pixels at `xs` of `row`; `in_a_row` if each is right of the one before.
+void CopyScaled(const ImageView& in, const uint8_t* row, std::span<const int64_t> xs, bool in_a_row, uint8_t* out) {
+  if (in_a_row && in.pixel_bytes == kChannels) {
+    std::copy_n(row + xs.front() * kChannels, std::ssize(xs) * kChannels, out);
+    return;
+  }
+  for (int64_t x : xs) {
+    CopyPixel(row + x * in.pixel_bytes, out);
+    out += kChannels;
+  }
+}
+
+void NearestScaled(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+  const std::vector<int64_t> xs = ScaledAxis(warp.matrix[0], warp.matrix[2], in.size.width);
+  const std::vector<int64_t> ys = ScaledAxis(warp.matrix[4], warp.matrix[5], in.size.height);
+  const auto inside = [](int64_t x) { return x >= 0; };
+  const int64_t first = std::find_if(xs.begin(), xs.end(), inside) - xs.begin();
+  const int64_t end = std::find_if_not(xs.begin() + first, xs.end(), inside) - xs.begin();
+  const std::span<const int64_t> shown = {xs.begin() + first, xs.begin() + end};
+  const auto breaks = [](int64_t x, int64_t next) { return next != x + 1; };
+  const bool in_a_row = !shown.empty() && std::adjacent_find(shown.begin(), shown.end(), breaks) == shown.end();
+  for (int64_t y : ys) {
+    if (y < 0) {
+      FillPixels(warp.fill, in.size.width, out);
+    } else {
+      FillPixels(warp.fill, first, out);
+      CopyScaled(in, in.Row(y), shown, in_a_row, out + first * kChannels);
+      FillPixels(warp.fill, in.size.width - end, out + end * kChannels);
+    }
+    out += in.size.width * kChannels;
+  }
+}
+
+// Calls at(x, y) with the position in the input of each pixel of the output, row by row.
+template <typename At>
+void ForEachPosition(const Matrix& m, ImageSize size, const At& at) {
+  for (int64_t row = 0; row < size.height; ++row)
+    for (int64_t column = 0; column < size.width; ++column) {
+      const double x = static_cast<double>(column) + 0.5, y = static_cast<double>(row) + 0.5;
+      at(m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5]);
+    }
+}
+
+void NearestExact(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+  ForEachPosition(warp.matrix, in.size, [&](double x, double y) {
+    CopyPixel(Inside(x, y, in.size) ? in.At(static_cast<int64_t>(y), static_cast<int64_t>(x)) : warp.fill.data(), out);
+    out += kChannels;
+  });
+}
+
+// The two pixels along one axis that a position in the image lies between, and how far from the first.
+struct Between {
+  int64_t first, second;
+  double part;
+
+  Between(double position, int64_t size) {
+    const double from_center = position - 0.5;
+    const int64_t floor = from_center < 0 ? -1 : static_cast<int64_t>(from_center);
+    first = floor < 0 ? 0 : floor;
+    second = floor + 1 < size ? floor + 1 : floor;
+    part = from_center - static_cast<double>(floor);
+  }
+};
+
+// PIL's arithmetic: across, then down, in double, truncated.
+void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+  const ImageView image = in;  // A copy that the compiler sees is not written to.
+  ForEachPosition(warp.matrix, in.size, [&, image](double x, double y) {
+    if (!Inside(x, y, image.size)) {
+      CopyPixel(warp.fill.data(), out);
+    } else {
+      const Between across(x, image.size.width), down(y, image.size.height);
+      const uint8_t* a = image.At(down.first, across.first);
+      const uint8_t* b = image.At(down.first, across.second);
+      const uint8_t* c = image.At(down.second, across.first);
+      const uint8_t* d = image.At(down.second, across.second);
+      const auto level = [&](int channel) {
+        const double upper = a[channel] + (b[channel] - a[channel]) * across.part;
+        const double lower = c[channel] + (d[channel] - c[channel]) * across.part;
+        return static_cast<uint8_t>(static_cast<int>(upper + (lower - upper) * down.part));
+      };
+      const Color blended = {level(0), level(1), level(2)};
+      CopyPixel(blended.data(), out);
+    }
+    out += kChannels;
+  });
+}
+
+}  // namespace
+
+void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+  const Matrix& m = warp.matrix;
+  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return Bilinear(warp, in, out);
+  STOKER_CHECK(warp.interpolation == v1::INTERPOLATION_NEAREST);
+  if (m[1] == 0 && m[3] == 0) return NearestScaled(warp, in, out);
+  const auto fixed = Fixed(m, in.size);
+  if (fixed.has_value()) return NearestFixed(*fixed, warp.fill, in, out);
+  NearestExact(warp, in, out);
+}
+
+}  // namespace stoker

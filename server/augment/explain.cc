@@ -1,0 +1,158 @@
+#include "server/augment/explain.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/ops/ops.h"
+#include "common/pipeline/pipeline.h"
+#include "common/status_macros.h"
+#include "server/augment/image_plan.h"
+#include "server/augment/plan_words.h"
+
+namespace stoker {
+namespace {
+
+constexpr ImageSize kPhotographs[] = {{375, 500}, {3000, 4000}};  // Some ops refuse what is small.
+
+constexpr uint64_t kPositions = 16;  // Tried until an op does something.
+
+// `op` as it is when it happens, with all that it holds; an op that never happens stays as it is.
+v1::Op Certain(v1::Op op) {
+  if (Probability(op).value_or(1) == 0) return op;
+  const auto* which = op.GetReflection()->GetOneofFieldDescriptor(op, op.GetDescriptor()->FindOneofByName("op"));
+  google::protobuf::Message& arguments = *op.GetReflection()->MutableMessage(&op, which);
+  if (const auto* p = arguments.GetDescriptor()->FindFieldByName("p"); p != nullptr && !p->is_repeated())
+    arguments.GetReflection()->SetDouble(&arguments, p, 1);
+  if (op.has_random_apply())
+    for (v1::Op& inner : *op.mutable_random_apply()->mutable_transforms()) inner = Certain(inner);
+  if (op.has_random_choice())
+    for (v1::Op& inner : *op.mutable_random_choice()->mutable_transforms()) inner = Certain(inner);
+  return op;
+}
+
+// Ops of an output as drawn for one sample, and which op each of the parameters came from.
+struct Drawn {
+  std::vector<OpParameters> parameters;
+  std::vector<int> ops;
+};
+
+absl::Status DrawOne(const v1::Op& op, int index, ImageSize& size, Drawn& drawn) {
+  const ImageSize before = size;
+  for (uint64_t position = 0; position < kPositions; ++position) {
+    size = before;
+    const DrawKey key = {.position = position, .op = static_cast<uint64_t>(index)};
+    STOKER_RETURN_IF_ERROR(DrawOp(op, key, size, drawn.parameters));
+    if (drawn.parameters.size() > drawn.ops.size()) break;
+  }
+  drawn.ops.resize(drawn.parameters.size(), index);
+  return absl::OkStatus();
+}
+
+std::vector<v1::Op> OpsOf(const v1::Pipeline& pipeline, const ServerPipeline::Output& output) {
+  const auto& ops = output.views < 0 ? pipeline.ops() : pipeline.views(output.views).ops();
+  return {ops.begin(), output.views < 0 ? ops.begin() + ServerOps(pipeline) : ops.end()};
+}
+
+// The lines of one output.
+class Explanation {
+ public:
+  Explanation(const ServerPipeline& pipeline, const ServerPipeline::Output& output, const SourceField& source)
+      : scaling_(pipeline.jpeg_scaling()),
+        ops_(OpsOf(pipeline.pipeline(), output)),
+        first_op_(output.first_op),
+        encoded_(source.kind == SourceField::Kind::kEncodedImage) {
+    const ImageSize size = SizeOf(source);
+    const std::string each = output.view_count > 1 ? absl::StrCat(" each of ", output.view_count, " views,") : "";
+    lines_.push_back(absl::StrCat(output.field.name(), ":", each, " from an image of ", SizeWords(size), " pixels"));
+    if (!Draw(size)) {
+      lines_.push_back(std::string(refusal_.message()));
+    } else {
+      AddPlan(ImagePlan::Make(size, drawn_.parameters, scaling_));
+    }
+  }
+
+  std::vector<std::string> Lines() && { return std::move(lines_); }
+
+ private:
+  bool Draw(ImageSize size) {
+    drawn_ = {};
+    refusal_ = absl::OkStatus();
+    for (size_t i = first_op_; i < ops_.size() && refusal_.ok(); ++i)
+      refusal_ = DrawOne(Certain(ops_[i]), static_cast<int>(i), size, drawn_);
+    return refusal_.ok();
+  }
+
+  ImageSize SizeOf(const SourceField& source) {
+    if (!encoded_) return {source.shape[0], source.shape[1]};
+    for (const ImageSize& size : kPhotographs)
+      if (Draw(size)) return size;
+    return kPhotographs[0];
+  }
+
+  void AddPlan(const ImagePlan& plan) {
+    int number = 0;
+    if (encoded_) lines_.push_back(absl::StrCat(++number, ". ", DecodeWords(plan, scaling_)));
+    for (const PlannedStep& planned : plan.steps()) {
+      const std::string names = Names(planned.step.ops);
+      lines_.push_back(absl::StrCat(++number, ". ", names, names.empty() ? "" : ": ", WordsOf(planned)));
+    }
+    for (int op = 0; op < static_cast<int>(ops_.size()); ++op) AddLeftOut(op, plan);
+  }
+
+  void AddLeftOut(int op, const ImagePlan& plan) {
+    const char* reason = nullptr;
+    if (op < first_op_) {
+      reason = "the dataset was prepared with it";
+    } else if (Probability(ops_[op]).value_or(1) == 0) {
+      reason = "its p is 0";
+    } else if (std::find(drawn_.ops.begin(), drawn_.ops.end(), op) == drawn_.ops.end()) {
+      reason = "it changes nothing";
+    } else if (std::none_of(plan.steps().begin(), plan.steps().end(),
+                            [&](const PlannedStep& planned) { return Works(planned.step, op); })) {
+      reason = "another op undoes it";
+    }
+    if (reason != nullptr) lines_.push_back(absl::StrCat("left out: ", NameOf(op), ": ", reason));
+  }
+
+  bool Works(const Step& step, int op) const {
+    return std::any_of(step.ops.begin(), step.ops.end(), [&](int parameter) { return drawn_.ops[parameter] == op; });
+  }
+
+  // "ops[0] RandomResizedCrop + ops[1] RandomHorizontalFlip", of indexes in drawn_.
+  std::string Names(const std::vector<int>& parameters) const {
+    std::string names;
+    int last = -1;
+    for (int parameter : parameters) {
+      const int op = drawn_.ops[parameter];
+      if (op != last) absl::StrAppend(&names, names.empty() ? "" : " + ", NameOf(op));
+      last = op;
+    }
+    return names;
+  }
+
+  std::string NameOf(int op) const { return absl::StrCat("ops[", op, "] ", OpName(ops_[op])); }
+
+  const v1::JpegScaling scaling_;
+  const std::vector<v1::Op> ops_;
+  const int first_op_;
+  const bool encoded_;
+  Drawn drawn_;
+  absl::Status refusal_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> Explain(const ServerPipeline& pipeline, const SourceSchema& schema) {
+  std::vector<std::string> lines;
+  for (const ServerPipeline::Output& output : pipeline.outputs()) {
+    if (!output.image) continue;
+    for (std::string& line : Explanation(pipeline, output, schema[output.source]).Lines())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace stoker

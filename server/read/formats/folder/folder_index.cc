@@ -1,0 +1,136 @@
+#include "server/read/formats/folder/folder_index.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "server/read/fingerprint.h"
+#include "server/read/printable_name.h"
+
+namespace stoker {
+namespace {
+
+// A path that openat(2) follows to below the folder that it starts from, symbolic links apart.
+bool StaysBelow(std::string_view path) {
+  while (true) {
+    const size_t slash = path.find('/');
+    const std::string_view component = path.substr(0, slash);
+    if (component.empty() || component == "." || component == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+bool RangesNest(const FileList& files) {
+  uint64_t begin = 0;
+  for (uint64_t end : files.path_ends) {
+    if (end <= begin || end > files.paths.size()) return false;
+    begin = end;
+  }
+  return files.sizes.size() == files.path_ends.size() && begin == files.paths.size();
+}
+
+// Of the files from `begin` to `end`, all of one class.
+bool PathsAreInOrder(const FileList& files, uint64_t begin, uint64_t end) {
+  for (uint64_t i = begin; i < end; ++i) {
+    if (!StaysBelow(files.path(i)) || (i > begin && files.path(i - 1) >= files.path(i))) return false;
+  }
+  return true;
+}
+
+bool IsClassName(std::string_view name) {
+  return StaysBelow(name) && name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+void FileList::Add(std::string_view path, uint32_t bytes) {
+  paths += path;
+  path_ends.push_back(paths.size());
+  sizes.push_back(bytes);
+}
+
+void FileList::Append(const FileList& other) {
+  const uint64_t offset = paths.size();
+  paths += other.paths;
+  for (uint64_t end : other.path_ends) path_ends.push_back(offset + end);
+  sizes.insert(sizes.end(), other.sizes.begin(), other.sizes.end());
+}
+
+std::string_view FileList::path(uint64_t i) const {
+  const uint64_t begin = i == 0 ? 0 : path_ends[i - 1];
+  return std::string_view(paths).substr(begin, path_ends[i] - begin);
+}
+
+FileList FileList::Sorted() const {
+  std::vector<uint64_t> order(size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](uint64_t a, uint64_t b) { return path(a) < path(b); });
+  FileList sorted;
+  sorted.paths.reserve(paths.size());
+  sorted.path_ends.reserve(size());
+  sorted.sizes.reserve(size());
+  for (uint64_t i : order) sorted.Add(path(i), sizes[i]);
+  return sorted;
+}
+
+int64_t FolderIndex::Label(uint64_t id) const {
+  const auto found = std::upper_bound(classes.begin(), classes.end(), id,
+                                      [](uint64_t sample, const ClassFolder& folder) { return sample < folder.end; });
+  return found - classes.begin();
+}
+
+std::string FolderIndex::Path(uint64_t id) const {
+  std::string path = classes[Label(id)].name;
+  path += '/';
+  return path += files.path(id);
+}
+
+bool FolderIndex::IsWellFormed() const {
+  if (classes.empty() || classes.back().end != files.size()) return false;
+  if (!RangesNest(files) || files.paths.find('\0') != std::string::npos) return false;
+  uint64_t begin = 0;
+  std::string_view previous;
+  for (const ClassFolder& folder : classes) {
+    if (folder.end <= begin || folder.end > files.size()) return false;
+    if (!IsClassName(folder.name) || folder.name <= previous) return false;
+    if (!PathsAreInOrder(files, begin, folder.end)) return false;
+    begin = folder.end;
+    previous = folder.name;
+  }
+  return true;
+}
+
+std::string FolderIndex::SkippedNote() const {
+  if (skipped_files == 0) return "";
+  return absl::StrCat("skipped ", skipped_files, " files that are not JPEG, PNG, WebP, BMP, PNM or TIFF, such as '",
+                      ShortPrintableName(skipped_example), "'");
+}
+
+uint64_t FolderIndex::resident_bytes() const {
+  uint64_t bytes = files.paths.capacity() + files.path_ends.capacity() * sizeof(files.path_ends[0]) +
+                   files.sizes.capacity() * sizeof(files.sizes[0]) + classes.capacity() * sizeof(ClassFolder);
+  for (const ClassFolder& folder : classes) bytes += folder.name.capacity();
+  return bytes + skipped_example.capacity();
+}
+
+std::string FolderFingerprint(const FolderIndex& index) {
+  Fingerprint fingerprint("stoker.image_folder.v1");
+  fingerprint.AddNumber(index.files.size());
+  uint64_t id = 0;
+  for (uint64_t label = 0; label < index.classes.size(); ++label) {
+    const FolderIndex::ClassFolder& folder = index.classes[label];
+    for (; id < folder.end; ++id) {
+      const std::string_view path = index.files.path(id);
+      fingerprint.AddNumber(folder.name.size() + 1 + path.size());
+      fingerprint.AddBytes(folder.name);
+      fingerprint.AddBytes("/");
+      fingerprint.AddBytes(path);
+      fingerprint.AddNumber(index.files.sizes[id]);
+      fingerprint.AddNumber(label);
+    }
+  }
+  return fingerprint.Finish();
+}
+
+}  // namespace stoker

@@ -1,0 +1,165 @@
+#include "server/read/formats/folder/image_folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/check.h"
+#include "common/ops/ops.h"
+#include "common/pipeline/pipeline.h"
+#include "common/status_macros.h"
+#include "server/read/formats/folder/folder_walk.h"
+#include "server/read/formats/folder/manifest.h"
+#include "server/read/formats/folder/prepared_folder.h"
+#include "server/read/printable_name.h"
+
+namespace stoker {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);  // A label's bytes are those of an int64_t.
+
+SourceSchema ImageAndLabel() {
+  SourceField image, label;
+  image.name = "image";
+  image.kind = SourceField::Kind::kEncodedImage;
+  label.name = "label";
+  label.dtype = v1::DTYPE_INT64;
+  return {image, label};
+}
+
+constexpr char kExpected[] = "; expected a folder of class folders of images";
+
+// "image_folder.path: PATH: …"
+absl::Status PathError(const std::string& path, absl::StatusCode code, const std::string& reason) {
+  return absl::Status(code, absl::StrCat("image_folder.path: ", ShortPrintableName(path), ": ", reason, kExpected));
+}
+
+absl::StatusOr<std::string> CanonicalPath(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("image_folder.path: missing");
+  if (path.find('\0') != std::string::npos) return absl::InvalidArgumentError("image_folder.path: holds a zero byte");
+  const std::unique_ptr<char, void (*)(void*)> canonical(realpath(path.c_str(), nullptr), std::free);
+  if (canonical != nullptr) return std::string(canonical.get());
+  const int error = errno;
+  const bool missing = error == ENOENT || error == ENOTDIR;
+  return PathError(path, missing ? absl::StatusCode::kNotFound : absl::StatusCode::kUnavailable, ErrnoText(error));
+}
+
+absl::StatusOr<Descriptor> OpenRoot(const std::string& root) {
+  auto folder = OpenAt(AT_FDCWD, root, O_DIRECTORY);
+  if (folder.ok()) return folder;
+  // It exists: it is a file.
+  const auto code = absl::IsNotFound(folder.status()) ? absl::StatusCode::kInvalidArgument : folder.status().code();
+  return PathError(root, code, std::string(folder.status().message()));
+}
+
+}  // namespace
+
+ImageFolder::ImageFolder(std::string root, const Options& options, Descriptor folder)
+    : root_(std::move(root)),
+      name_(options.name),
+      manifest_path_(options.cache_dir.empty() ? "" : ManifestPath(options.cache_dir, root_)),
+      folder_(std::move(folder)),
+      schema_(ImageAndLabel()) {}
+
+absl::StatusOr<std::unique_ptr<ImageFolder>> ImageFolder::Open(const v1::ImageFolder& config, const Options& options) {
+  STOKER_ASSIGN_OR_RETURN(std::string root, CanonicalPath(config.path()));
+  STOKER_ASSIGN_OR_RETURN(Descriptor descriptor, OpenRoot(root));
+  std::unique_ptr<ImageFolder> folder(new ImageFolder(std::move(root), options, std::move(descriptor)));
+  STOKER_ASSIGN_OR_RETURN(const auto prepared, ReadPrepared(folder->root_));
+  if (prepared.has_value()) {
+    const absl::Status servable = CheckServable(*prepared);
+    if (!servable.ok()) return NamedError(folder->root_, servable);
+  }
+  STOKER_ASSIGN_OR_RETURN(FolderListing listing, folder->List(options));
+  folder->index_ = std::move(listing.index);
+  folder->fingerprint_ = std::move(listing.fingerprint);
+  if (folder->index_.skipped_files > 0) folder->warnings_.push_back(folder->index_.SkippedNote());
+  if (prepared.has_value() && prepared->has_pipeline()) STOKER_RETURN_IF_ERROR(folder->TakeOver(*prepared));
+  return folder;
+}
+
+absl::Status ImageFolder::TakeOver(const v1::Prepared& prepared) {
+  auto fingerprint = PackedFingerprint(prepared, fingerprint_);
+  if (!fingerprint.ok()) return NamedError(root_, fingerprint.status());
+  fingerprint_ = *std::move(fingerprint);
+  schema_[0].prepared.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
+  schema_[0].prepared_settings = DecodeSettings(prepared.pipeline());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {
+  auto listing = ListByManifest();
+  if (listing.ok()) return listing;
+  const bool damaged = absl::IsDataLoss(listing.status()) || absl::IsUnavailable(listing.status());
+  if (damaged)
+    warnings_.push_back(absl::StrCat("indexed the folder anew; its manifest ", ShortPrintableName(manifest_path_),
+                                     " cannot be used: ", listing.status().message()));
+  WalkOptions walk;
+  walk.threads = std::max(options.threads, 1);
+  walk.progress = options.progress;
+  listing = WalkImageFolder(root_, folder_.number(), walk);
+  if (listing.ok()) SaveManifest(*listing);
+  return listing;
+}
+
+// Fails with DataLoss or Unavailable where a manifest cannot be used, with others where none is expected to be.
+absl::StatusOr<FolderListing> ImageFolder::ListByManifest() {
+  if (manifest_path_.empty()) return absl::NotFoundError("none is kept");
+  STOKER_ASSIGN_OR_RETURN(FolderListing listing, LoadManifest(manifest_path_, root_));
+  if (!IsSettled(listing) || !IsUnchanged(listing, folder_.number()))
+    return absl::FailedPreconditionError("the folder has changed");
+  return listing;
+}
+
+void ImageFolder::SaveManifest(const FolderListing& listing) {
+  // One that is not settled would never be trusted.
+  if (manifest_path_.empty() || !IsSettled(listing)) return;
+  const absl::Status stored = StoreManifest(manifest_path_, root_, listing);
+  if (!stored.ok())
+    warnings_.push_back(absl::StrCat("the folder will be indexed anew at the next start: ", stored.message()));
+}
+
+uint64_t ImageFolder::resident_bytes() const { return sizeof(*this) + index_.resident_bytes(); }
+
+std::string ImageFolder::description() const {
+  const std::string ops = absl::StrJoin(schema_[0].prepared, ", ",
+                                        [](std::string* out, const v1::Op& op) { absl::StrAppend(out, OpName(op)); });
+  return absl::StrCat("image folder ", ShortPrintableName(root_), ", ", index_.classes.size(), " classes",
+                      ops.empty() ? "" : ", prepared with ", ops);
+}
+
+std::string ImageFolder::SampleName(uint64_t id) const {
+  STOKER_CHECK(id < size());
+  return PrintableName(index_.Path(id));
+}
+
+absl::Status ImageFolder::Read(uint64_t id, SampleBytes& sample) const {
+  STOKER_CHECK(id < size());
+  sample.fields.resize(schema_.size());
+  const absl::Status read = ReadFile(folder_.number(), index_.Path(id), index_.files.sizes[id], sample.fields[0]);
+  if (!read.ok()) return ReadError(id, read);
+  const int64_t label = index_.Label(id);
+  sample.fields[1].resize(sizeof(label));
+  std::memcpy(sample.fields[1].data(), &label, sizeof(label));
+  return absl::OkStatus();
+}
+
+absl::Status ImageFolder::ReadError(uint64_t id, const absl::Status& status) const {
+  const std::string sample = absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.Path(id)), ": ");
+  if (!absl::IsFailedPrecondition(status)) return absl::Status(status.code(), absl::StrCat(sample, status.message()));
+  // Overwritten in place, which no directory's time shows: the manifest must not survive a restart.
+  if (!manifest_path_.empty() && !manifest_dropped_.exchange(true)) unlink(manifest_path_.c_str());
+  return absl::UnavailableError(absl::StrCat(sample, "changed since it was indexed: ", status.message(),
+                                             "; restore it, or restart the server to index the folder anew"));
+}
+
+}  // namespace stoker

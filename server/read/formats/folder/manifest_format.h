@@ -1,0 +1,52 @@
+#ifndef STOKER_SERVER_READ_FORMATS_FOLDER_MANIFEST_FORMAT_H_
+#define STOKER_SERVER_READ_FORMATS_FOLDER_MANIFEST_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/read/formats/folder/folder_listing.h"
+
+namespace stoker {
+
+// The bytes of a manifest: the listing of an image folder. Pure functions.
+//
+// Where u32, u64 and i64 are little-endian and bytes are their number (u64) followed by themselves:
+//
+//   magic              16 bytes, "STOKER MANIFEST\n"
+//   version            u32, 1: any other is not read
+//   zero               u32
+//   file size          u64, the header and the checksum with it
+//   root               bytes: the folder's canonical path
+//   began              i64, seconds since 1970: FolderListing::began_seconds
+//   fingerprint        32 bytes
+//   skipped files      u64
+//   skipped example    bytes
+//   directories        u64, and for each: i64 seconds and i64 nanoseconds of its modification, bytes path
+//   classes            u64, and for each: u64 one past its last sample, bytes name
+//   samples            u64 N
+//   path bytes         u64
+//   path ends          N × u64
+//   sizes              N × u32
+//   paths              the path bytes
+//   checksum           u64, XXH3-64 of all the bytes before
+//
+// The checksum finds damage, not malice: who can write to the cache folder can change what is served. Even so a
+// manifest cannot name a file outside of the folder, symbolic links apart.
+
+std::string SerializeManifest(std::string_view root, const FolderListing& listing);
+
+// The listing that `bytes` hold. Any bytes are safe, and allocate no more than a small multiple of their number.
+// DataLoss for what is damaged or of another version, FailedPrecondition for the manifest of another root.
+absl::StatusOr<FolderListing> ParseManifest(std::string_view bytes, std::string_view root);
+
+inline constexpr size_t kManifestHeaderBytes = 32;
+
+// Whether a file of `file_bytes` that begins with `header`, of up to kManifestHeaderBytes, can be a manifest.
+bool IsManifestHeader(std::string_view header, uint64_t file_bytes);
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_READ_FORMATS_FOLDER_MANIFEST_FORMAT_H_

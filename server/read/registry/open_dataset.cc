@@ -1,0 +1,79 @@
+#include "server/read/registry/open_dataset.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "server/read/formats/folder/image_folder.h"
+#include "server/read/printable_name.h"
+#include "server/read/synthetic/synthetic.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kMaxNameBytes = 128;
+
+bool IsDatasetName(const std::string& name) {
+  if (name.empty() || name.size() > kMaxNameBytes || name[0] == '.') return false;
+  for (char c : name)
+    if (!absl::ascii_isalnum(c) && c != '.' && c != '_' && c != '-') return false;
+  return true;
+}
+
+// "train" of "/data/train/".
+absl::string_view BaseName(absl::string_view path) {
+  while (absl::ConsumeSuffix(&path, "/") || absl::ConsumeSuffix(&path, "/.")) {
+  }
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string DefaultName(const v1::DatasetConfig& config) {
+  if (config.has_image_folder()) return std::string(BaseName(config.image_folder().path()));
+  return "synthetic";
+}
+
+absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOptions& options, OpenedDataset& opened) {
+  switch (config.source_case()) {
+    case v1::DatasetConfig::kImageFolder: {
+      STOKER_ASSIGN_OR_RETURN(auto folder,
+                              ImageFolder::Open(config.image_folder(),
+                                                {opened.name, options.cache_dir, options.threads, options.progress}));
+      opened.warnings = folder->warnings();
+      opened.dataset = std::move(folder);
+      return absl::OkStatus();
+    }
+    case v1::DatasetConfig::kSynthetic: {
+      auto synthetic = Synthetic::Create(config.synthetic());
+      if (!synthetic.ok())
+        return absl::Status(synthetic.status().code(), absl::StrCat("synthetic.", synthetic.status().message()));
+      opened.dataset = *std::move(synthetic);
+      return absl::OkStatus();
+    }
+    case v1::DatasetConfig::SOURCE_NOT_SET: break;
+  }
+  return absl::InvalidArgumentError("no source; expected image_folder or synthetic");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config) {
+  const std::string name = config.name().empty() ? DefaultName(config) : config.name();
+  if (IsDatasetName(name)) return name;
+  return absl::InvalidArgumentError(absl::StrCat("'", ShortPrintableName(name), "'",
+                                                 config.name().empty() ? ", the base name of its folder," : "",
+                                                 " cannot be a dataset's name: set `name` to 1 to ", kMaxNameBytes,
+                                                 " letters, digits, '.', '_' and '-' that do not start with a dot"));
+}
+
+absl::StatusOr<OpenedDataset> OpenDataset(const v1::DatasetConfig& config, const OpenDatasetOptions& options) {
+  OpenedDataset opened;
+  STOKER_ASSIGN_OR_RETURN(opened.name, DatasetName(config));
+  const absl::Status status = OpenSource(config, options, opened);
+  if (status.ok()) return opened;
+  return absl::Status(status.code(), absl::StrCat("dataset ", opened.name, ": ", status.message()));
+}
+
+}  // namespace stoker

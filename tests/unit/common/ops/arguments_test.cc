@@ -1,0 +1,311 @@
+// Which arguments ops take, and which forms of them are the same op.
+
+#include <limits>
+
+#include "common/pipeline/pipeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/common/ops/drawn_ops.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(OpArgumentsTest, RefusesArgumentsByName) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "no op, or one that this build does not know"},
+      {"random_resized_crop {}", "RandomResizedCrop.size: give one number or height and width; found 0 numbers"},
+      {"random_resized_crop { size: -3 }", "RandomResizedCrop.size: -3 is not between 1 and 16384"},
+      {"random_resized_crop { size: 8 scale: 0.5 }", "RandomResizedCrop.scale: give two numbers, from and to; found 1"},
+      {"random_resized_crop { size: 8 scale: 0.5 scale: 2 }",
+       "RandomResizedCrop.scale: [0.5, 2] is not an ascending range above 0 and up to 1"},
+      {"resize { size: 8 size: 8 max_size: 9 }", "Resize.max_size: needs a size of one number, the shorter side"},
+      {"resize { size: 8 max_size: 8 }", "Resize.max_size: 8 is not above size 8 and up to 16384"},
+      {"random_crop { size: 8 padding: [1, 2, 3] }", "RandomCrop.padding: give 1, 2 or 4 numbers; found 3"},
+      {"random_crop { size: 8 fill: 256 }", "RandomCrop.fill: 256 is not between 0 and 255"},
+      {"random_horizontal_flip { p: 1.5 }", "RandomHorizontalFlip.p: 1.5 is not a probability"},
+      {"to_dtype { dtype: DTYPE_INT32 }", "ToDtype.dtype: must be float32, float16, bfloat16 or uint8"},
+      {"normalize { mean: 0 std: [1, 0, 1] }", "Normalize.std: 0 is not above 0"},
+      {"normalize { std: 1 }", "Normalize.mean: give one number or one a channel; found 0"},
+      {"mix_up {}", "MixUp.num_classes: must be given, from 1 to 1048576; found 0"},
+      {"cut_mix { num_classes: 9 alpha: 0 }", "CutMix.alpha: 0 is not between 0.001 and 1000"},
+      {"one_hot { num_classes: 9 dtype: DTYPE_FLOAT64 }",
+       "OneHot.dtype: must be float32, float16, bfloat16, uint8 or int64"},
+      {"unpack_bits { shape: 8 }", "UnpackBits.field: must be given"},
+      {"unpack_bits { field: 'mask' }", "UnpackBits.shape: give 1 to 8 numbers; found 0"},
+      {"unpack_bits { field: 'mask' shape: [8, 0] }", "UnpackBits.shape: is empty or above 268435456 elements"},
+      {"unpack_bits { field: 'mask' shape: 8 bit_order: 7 }", "UnpackBits.bit_order: unknown value 7"},
+      {"random_choice { transforms { mix_up { num_classes: 9 } } transforms { random_invert {} } }",
+       "RandomChoice.transforms: MixUp and CutMix work on a batch, and can be chosen among each other only"},
+      {"random_choice { transforms { mix_up { num_classes: 9 } } transforms { cut_mix { num_classes: 8 } } }",
+       "RandomChoice.transforms: all must have the same num_classes and field"},
+      {"pad {}", "Pad.padding: give 1, 2 or 4 numbers; found none"},
+      {"pad { padding: -1 }", "Pad.padding: -1 is not between 0 and 16384"},
+      {"pad { padding: 1 fill: [1, 2] }", "Pad.fill: give one number, or red, green and blue; found 2"},
+      {"pad { padding: 1 padding_mode: 9 }", "Pad.padding_mode: unknown value 9"},
+      {"color_jitter { brightness: -0.1 }", "ColorJitter.brightness: -0.1 is not between 0 and 999"},
+      {"color_jitter { brightness: nan }", "ColorJitter.brightness: nan is not between 0 and 999"},
+      {"color_jitter { contrast: [1.2, 0.8] }",
+       "ColorJitter.contrast: [1.2, 0.8] is not an ascending range within 0 and 1000"},
+      {"color_jitter { saturation: [1, 2, 3] }",
+       "ColorJitter.saturation: give one number, or from and to; found 3 numbers"},
+      {"color_jitter { hue: 0.6 }", "ColorJitter.hue: 0.6 is not between 0 and 0.5"},
+      {"color_jitter { hue: [-0.6, 0.1] }",
+       "ColorJitter.hue: [-0.6, 0.1] is not an ascending range within -0.5 and 0.5"},
+      {"grayscale {}",
+       "Grayscale.num_output_channels: must be 3, found 0; images have three channels here, and "
+       "torchvision's default of 1 is not offered"},
+      {"random_grayscale { p: -1 }", "RandomGrayscale.p: -1 is not a probability"},
+      {"random_rotation {}", "RandomRotation.degrees: give one number, or from and to; found none"},
+      {"random_rotation { degrees: -5 }", "RandomRotation.degrees: -5 is not between 0 and 3600"},
+      {"random_rotation { degrees: 5 interpolation: INTERPOLATION_LANCZOS }",
+       "RandomRotation.interpolation: must be nearest or bilinear"},
+      {"random_rotation { degrees: 5 fill: -1 }", "RandomRotation.fill: -1 is not between 0 and 255"},
+      {"random_affine {}", "RandomAffine.degrees: give one number, or from and to; found none"},
+      {"random_affine { degrees: 0 translate: 0.1 }",
+       "RandomAffine.translate: give two numbers, across and down; found 1"},
+      {"random_affine { degrees: 0 translate: [0.1, 1.1] }", "RandomAffine.translate: 1.1 is not between 0 and 1"},
+      {"random_affine { degrees: 0 scale: [0, 1] }",
+       "RandomAffine.scale: [0, 1] is not an ascending range above 0 and up to 1000"},
+      {"random_affine { degrees: 0 scale: [0.0001, 1] }", "RandomAffine.scale: must not be below 0.001"},
+      {"random_affine { degrees: 0 shear: 90 }", "RandomAffine.shear: 90 is not between 0 and 89"},
+      {"random_affine { degrees: 0 shear: [0, 1, 3, 2] }",
+       "RandomAffine.shear: [3, 2] is not an ascending range within -89 and 89"},
+      {"random_affine { degrees: 0 shear: [0, 1, 3] }",
+       "RandomAffine.shear: give one number, or from and to; found 3 numbers"},
+      {"gaussian_blur {}", "GaussianBlur.kernel_size: give one number, or across and down; found 0 numbers"},
+      {"gaussian_blur { kernel_size: 4 }", "GaussianBlur.kernel_size: 4 is not an odd number from 1 to 255"},
+      {"gaussian_blur { kernel_size: 5 sigma: 0 }", "GaussianBlur.sigma: 0 is not above 0 and up to 1000"},
+      {"gaussian_blur { kernel_size: 5 sigma: [2, 1] }",
+       "GaussianBlur.sigma: [2, 1] is not an ascending range above 0 and up to 1000"},
+      {"random_erasing { scale: [0.5, 1.5] }",
+       "RandomErasing.scale: [0.5, 1.5] is not an ascending range within 0 and 1"},
+      {"random_erasing { ratio: 1 }", "RandomErasing.ratio: give two numbers, from and to; found 1"},
+      {"random_erasing { value: inf }", "RandomErasing.value: inf is not between -1e+06 and 1e+06"},
+      {"random_apply { transforms { random_erasing { value: 0.5 } } }",
+       "RandomApply.transforms[0]: RandomErasing.value: 0.5 is not a whole number from 0 to 255; after ToDtype it may "
+       "be"},
+      {"random_mask {}", "RandomMask.ratio: 0 is not above 0 and up to 1"},
+      {"convert_color {}", "ConvertColor.to: must be ycbcr"},
+      {"random_posterize { bits: 9 }", "RandomPosterize.bits: 9 is not between 0 and 8"},
+      {"random_solarize { threshold: 257 }", "RandomSolarize.threshold: 257 is not between 0 and 256"},
+      {"random_equalize { p: 2 }", "RandomEqualize.p: 2 is not a probability"},
+      {"random_autocontrast { p: 2 }", "RandomAutocontrast.p: 2 is not a probability"},
+      {"random_invert { p: 2 }", "RandomInvert.p: 2 is not a probability"},
+      {"random_adjust_sharpness { sharpness_factor: -1 }",
+       "RandomAdjustSharpness.sharpness_factor: -1 is not between 0 and 1000"},
+      {"adjust_brightness { brightness_factor: -1 }",
+       "AdjustBrightness.brightness_factor: -1 is not between 0 and 1000"},
+      {"adjust_contrast { contrast_factor: inf }", "AdjustContrast.contrast_factor: inf is not between 0 and 1000"},
+      {"adjust_saturation { saturation_factor: nan }",
+       "AdjustSaturation.saturation_factor: nan is not between 0 and 1000"},
+      {"adjust_hue { hue_factor: -0.6 }", "AdjustHue.hue_factor: -0.6 is not between -0.5 and 0.5"},
+      {"rand_augment { num_ops: -1 }", "RandAugment.num_ops: -1 is not between 0 and 64"},
+      {"rand_augment { magnitude: 31 }",
+       "RandAugment.magnitude: 31 is not between 0 and 30, the last of num_magnitude_bins"},
+      {"rand_augment { num_magnitude_bins: 1 }", "RandAugment.num_magnitude_bins: 1 is not between 2 and 65536"},
+      {"trivial_augment_wide { num_magnitude_bins: 0 }",
+       "TrivialAugmentWide.num_magnitude_bins: 0 is not between 2 and 65536"},
+      {"trivial_augment_wide { interpolation: INTERPOLATION_BICUBIC }",
+       "TrivialAugmentWide.interpolation: must be nearest or bilinear"},
+      {"random_apply {}", "RandomApply.transforms: give at least one op"},
+      {"random_choice { transforms { random_invert {} } p: [1, 2] }",
+       "RandomChoice.p: give a weight for each of 1 transforms; found 2"},
+      {"random_choice { transforms { random_invert {} } p: 0 }", "RandomChoice.p: weights must not all be 0"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(ValidateOp(ParseOp(text)).message(), message) << text;
+}
+
+// A short form, the same written out as WithDefaults does, and ops that differ from it in one argument each.
+struct Forms {
+  std::string given, written_out;
+  std::vector<std::string> others;
+};
+
+const Forms kForms[] = {
+    {"random_resized_crop { size: 224 }",
+     "random_resized_crop { size: [224, 224] scale: [0.08, 1] ratio: [0.75, 1.3333333333333333] "
+     "interpolation: INTERPOLATION_BILINEAR antialias: true }",
+     {"random_resized_crop { size: 225 }", "random_resized_crop { size: 224 scale: [0.09, 1] }",
+      "random_resized_crop { size: 224 ratio: [1, 1] }", "random_resized_crop { size: 224 antialias: false }",
+      "random_resized_crop { size: 224 interpolation: INTERPOLATION_LANCZOS }"}},
+    {"resize { size: 8 }",
+     "resize { size: 8 interpolation: INTERPOLATION_BILINEAR antialias: true }",
+     {"resize { size: [8, 8] }", "resize { size: 8 max_size: 9 }", "resize { size: 8 antialias: false }",
+      "resize { size: 8 interpolation: INTERPOLATION_BICUBIC }"}},
+    {"center_crop { size: 8 }", "center_crop { size: [8, 8] }", {"center_crop { size: [8, 9] }"}},
+    {"random_crop { size: 8 }",
+     "random_crop { size: [8, 8] padding: [0, 0, 0, 0] fill: [0, 0, 0] }",
+     {"random_crop { size: 9 }", "random_crop { size: 8 padding: 1 }", "random_crop { size: 8 pad_if_needed: true }",
+      "random_crop { size: 8 fill: 1 }"}},
+    {"random_horizontal_flip {}", "random_horizontal_flip { p: 0.5 }", {"random_horizontal_flip { p: 0 }"}},
+    {"random_vertical_flip {}", "random_vertical_flip { p: 0.5 }", {"random_vertical_flip { p: 0 }"}},
+    {"pad { padding: [1, 2] fill: 3 }",
+     "pad { padding: [1, 2, 1, 2] fill: [3, 3, 3] padding_mode: PADDING_MODE_CONSTANT }",
+     {"pad { padding: 1 fill: 3 }", "pad { padding: [1, 2] }",
+      "pad { padding: [1, 2] fill: 3 padding_mode: PADDING_MODE_EDGE }"}},
+    {"color_jitter { brightness: 0.25 hue: 0.125 contrast: 1.5 }",
+     "color_jitter { brightness: [0.75, 1.25] contrast: [0, 2.5] saturation: [1, 1] hue: [-0.125, 0.125] }",
+     {"color_jitter { brightness: 0.5 hue: 0.125 contrast: 1.5 }",
+      "color_jitter { brightness: 0.25 hue: 0.25 contrast: 1.5 }",
+      "color_jitter { brightness: 0.25 hue: 0.125 contrast: [0.5, 2.5] }",
+      "color_jitter { brightness: 0.25 hue: 0.125 contrast: 1.5 saturation: 0.1 }"}},
+    {"grayscale { num_output_channels: 3 }", "grayscale { num_output_channels: 3 }", {}},
+    {"random_grayscale {}", "random_grayscale { p: 0.1 }", {"random_grayscale { p: 0.5 }"}},
+    {"random_rotation { degrees: 5 }",
+     "random_rotation { degrees: [-5, 5] interpolation: INTERPOLATION_NEAREST fill: [0, 0, 0] }",
+     {"random_rotation { degrees: 6 }", "random_rotation { degrees: 5 interpolation: INTERPOLATION_BILINEAR }",
+      "random_rotation { degrees: 5 fill: 1 }"}},
+    {"random_affine { degrees: 5 shear: [1, 2] }",
+     "random_affine { degrees: [-5, 5] translate: [0, 0] scale: [1, 1] shear: [1, 2, 0, 0] "
+     "interpolation: INTERPOLATION_NEAREST fill: [0, 0, 0] }",
+     {"random_affine { degrees: 4 shear: [1, 2] }", "random_affine { degrees: 5 shear: 1 }",
+      "random_affine { degrees: 5 shear: [1, 2] translate: [0, 0.5] }",
+      "random_affine { degrees: 5 shear: [1, 2] scale: [1, 2] }", "random_affine { degrees: 5 shear: [1, 2] fill: 1 }",
+      "random_affine { degrees: 5 shear: [1, 2] interpolation: INTERPOLATION_BILINEAR }"}},
+    {"gaussian_blur { kernel_size: 5 }",
+     "gaussian_blur { kernel_size: [5, 5] sigma: [0.1, 2] }",
+     {"gaussian_blur { kernel_size: [5, 3] }", "gaussian_blur { kernel_size: 5 sigma: 2 }"}},
+    {"random_erasing {}",
+     "random_erasing { p: 0.5 scale: [0.02, 0.33] ratio: [0.3, 3.3] value: [0, 0, 0] }",
+     {"random_erasing { p: 1 }", "random_erasing { scale: [0, 0.33] }", "random_erasing { ratio: [1, 1] }",
+      "random_erasing { value: 1 }"}},
+    {"random_mask { ratio: 0.5 }",
+     "random_mask { ratio: 0.5 dilate: true }",
+     {"random_mask { ratio: 0.25 }", "random_mask { ratio: 0.5 dilate: false }"}},
+    {"convert_color { to: COLOR_SPACE_YCBCR }", "convert_color { to: COLOR_SPACE_YCBCR }", {}},
+    {"random_posterize { bits: 4 }",
+     "random_posterize { bits: 4 p: 0.5 }",
+     {"random_posterize { bits: 3 }", "random_posterize { bits: 4 p: 1 }"}},
+    {"random_solarize { threshold: 4 }",
+     "random_solarize { threshold: 4 p: 0.5 }",
+     {"random_solarize { threshold: 3 }", "random_solarize { threshold: 4 p: 1 }"}},
+    {"random_equalize {}", "random_equalize { p: 0.5 }", {"random_equalize { p: 1 }"}},
+    {"random_autocontrast {}", "random_autocontrast { p: 0.5 }", {"random_autocontrast { p: 1 }"}},
+    {"random_invert {}", "random_invert { p: 0.5 }", {"random_invert { p: 1 }"}},
+    {"random_adjust_sharpness { sharpness_factor: 2 }",
+     "random_adjust_sharpness { sharpness_factor: 2 p: 0.5 }",
+     {"random_adjust_sharpness { sharpness_factor: 3 }", "random_adjust_sharpness { sharpness_factor: 2 p: 1 }"}},
+    {"adjust_brightness { brightness_factor: 2 }",
+     "adjust_brightness { brightness_factor: 2 }",
+     {"adjust_brightness { brightness_factor: 3 }"}},
+    {"adjust_contrast { contrast_factor: 2 }",
+     "adjust_contrast { contrast_factor: 2 }",
+     {"adjust_contrast { contrast_factor: 3 }"}},
+    {"adjust_saturation { saturation_factor: 2 }",
+     "adjust_saturation { saturation_factor: 2 }",
+     {"adjust_saturation { saturation_factor: 3 }"}},
+    {"adjust_hue { hue_factor: 0.2 }", "adjust_hue { hue_factor: 0.2 }", {"adjust_hue { hue_factor: -0.2 }"}},
+    {"rand_augment {}",
+     "rand_augment { num_ops: 2 magnitude: 9 num_magnitude_bins: 31 interpolation: INTERPOLATION_NEAREST "
+     "fill: [0, 0, 0] }",
+     {"rand_augment { num_ops: 3 }", "rand_augment { magnitude: 8 }", "rand_augment { num_magnitude_bins: 10 }",
+      "rand_augment { interpolation: INTERPOLATION_BILINEAR }", "rand_augment { fill: 128 }"}},
+    {"trivial_augment_wide {}",
+     "trivial_augment_wide { num_magnitude_bins: 31 interpolation: INTERPOLATION_NEAREST fill: [0, 0, 0] }",
+     {"trivial_augment_wide { num_magnitude_bins: 30 }",
+      "trivial_augment_wide { interpolation: INTERPOLATION_BILINEAR }", "trivial_augment_wide { fill: 128 }"}},
+    {"random_apply { transforms { random_invert {} } }",
+     "random_apply { p: 0.5 transforms { placement: PLACEMENT_SERVER random_invert { p: 0.5 } } }",
+     {"random_apply { transforms { random_invert {} } p: 1 }", "random_apply { transforms { random_equalize {} } }",
+      "random_apply { transforms { random_invert { p: 1 } } }",
+      "random_apply { transforms { random_invert {} } transforms { random_invert {} } }"}},
+    {"random_choice { transforms { random_invert {} } transforms { random_equalize {} } }",
+     "random_choice { transforms { placement: PLACEMENT_SERVER random_invert { p: 0.5 } } "
+     "transforms { placement: PLACEMENT_SERVER random_equalize { p: 0.5 } } p: [0.5, 0.5] }",
+     {"random_choice { transforms { random_invert {} } transforms { random_equalize {} } p: [1, 2] }",
+      "random_choice { transforms { random_equalize {} } transforms { random_invert {} } }",
+      "random_choice { transforms { random_invert {} } }"}},
+    {"to_dtype { dtype: DTYPE_FLOAT32 }",
+     "to_dtype { dtype: DTYPE_FLOAT32 }",
+     {"to_dtype { dtype: DTYPE_FLOAT32 scale: true }", "to_dtype { dtype: DTYPE_UINT8 }"}},
+    {"normalize { mean: 0 std: 1 }",
+     "normalize { mean: 0 std: 1 }",
+     {"normalize { mean: 1 std: 1 }", "normalize { mean: 0 std: 2 }"}},
+    {"to_memory_format {}",
+     "to_memory_format { memory_format: MEMORY_FORMAT_CHANNELS_FIRST }",
+     {"to_memory_format { memory_format: MEMORY_FORMAT_CHANNELS_LAST }"}},
+    {"mix_up { num_classes: 9 }",
+     "mix_up { num_classes: 9 alpha: 1 field: 'label' }",
+     {"mix_up { num_classes: 8 }", "mix_up { num_classes: 9 alpha: 0.5 }", "mix_up { num_classes: 9 field: 'class' }"}},
+    {"cut_mix { num_classes: 9 }",
+     "cut_mix { num_classes: 9 alpha: 1 field: 'label' }",
+     {"cut_mix { num_classes: 8 }", "cut_mix { num_classes: 9 alpha: 0.5 }",
+      "cut_mix { num_classes: 9 field: 'class' }"}},
+    {"one_hot { num_classes: 9 }",
+     "one_hot { num_classes: 9 field: 'label' dtype: DTYPE_FLOAT32 }",
+     {"one_hot { num_classes: 8 }", "one_hot { num_classes: 9 field: 'class' }",
+      "one_hot { num_classes: 9 dtype: DTYPE_INT64 }"}},
+    {"unpack_bits { field: 'mask' shape: 9 }",
+     "unpack_bits { field: 'mask' shape: 9 bit_order: BIT_ORDER_BIG }",
+     {"unpack_bits { field: 'mask' shape: 8 }", "unpack_bits { field: 'bits' shape: 9 }",
+      "unpack_bits { field: 'mask' shape: 9 bit_order: BIT_ORDER_LITTLE }"}},
+};
+
+uint64_t HashOf(const v1::Op& op) {
+  v1::Pipeline pipeline;
+  *pipeline.add_ops() = op;
+  return WholeHash(pipeline);
+}
+
+TEST(OpArgumentsTest, EveryOpOfTheSchemaHasItsForms) {
+  EXPECT_EQ(std::size(kForms), static_cast<size_t>(v1::Op::descriptor()->FindOneofByName("op")->field_count()));
+}
+
+TEST(OpArgumentsTest, DefaultsAndShortFormsAreWrittenOut) {
+  for (const Forms& forms : kForms) {
+    ASSERT_TRUE(ValidateOp(ParseOp(forms.given)).ok()) << ValidateOp(ParseOp(forms.given));
+    v1::Op full = WithDefaults(ParseOp(forms.given));
+    EXPECT_TRUE(ValidateOp(full).ok()) << ValidateOp(full);
+    EXPECT_EQ(full.SerializeAsString(), WithDefaults(full).SerializeAsString()) << forms.given;
+    full.clear_placement();
+    EXPECT_EQ(full.DebugString(), ParseOp(forms.written_out).DebugString());
+  }
+}
+
+TEST(OpArgumentsTest, EachArgumentChangesTheHashAndWrittenOutDefaultsDoNot) {
+  for (const Forms& forms : kForms) {
+    const uint64_t hash = HashOf(ParseOp(forms.given));
+    EXPECT_EQ(hash, HashOf(ParseOp(forms.written_out))) << forms.given;
+    for (const std::string& other : forms.others) {
+      EXPECT_TRUE(ValidateOp(ParseOp(other)).ok()) << ValidateOp(ParseOp(other));
+      EXPECT_NE(hash, HashOf(ParseOp(other))) << other;
+    }
+  }
+}
+
+TEST(OpArgumentsTest, WrittenOutDefaultsDrawTheSame) {
+  for (const Forms& forms : kForms) {
+    const v1::Op given = ParseOp(forms.given);
+    if (PlacementOf(given) == v1::PLACEMENT_DEVICE) continue;
+    for (uint64_t position = 0; position < 20; ++position)
+      EXPECT_EQ(Drawn(given, {300, 400}, position), Drawn(ParseOp(forms.written_out), {300, 400}, position))
+          << forms.given;
+  }
+}
+
+TEST(OpArgumentsTest, EveryArgumentHasAnOpThatDiffersInIt) {
+  for (const Forms& forms : kForms) {
+    const v1::Op op = ParseOp(forms.given);
+    const auto* field = v1::Op::descriptor()->FindFieldByNumber(op.op_case());
+    const auto* type = field->message_type();
+    const bool one_value_only = type->name() == "Grayscale" || type->name() == "ConvertColor";
+    if (!one_value_only) {
+      EXPECT_GE(static_cast<int>(forms.others.size()), type->field_count()) << type->name();
+    }
+  }
+}
+
+// Weights are shares: only their proportions count.
+TEST(OpArgumentsTest, WeightsInProportionAreEqualOps) {
+  const std::string transforms = "transforms { random_invert {} } transforms { random_equalize {} }";
+  const v1::Op given = ParseOp("random_choice { " + transforms + " p: [1, 2] }");
+  const v1::Op scaled = ParseOp("random_choice { " + transforms + " p: [3, 6] }");
+  EXPECT_EQ(HashOf(given), HashOf(scaled));
+  for (uint64_t position = 0; position < 100; ++position)
+    EXPECT_EQ(Drawn(given, {8, 8}, position), Drawn(scaled, {8, 8}, position));
+}
+
+}  // namespace
+}  // namespace stoker
