@@ -48,8 +48,8 @@ absl::Status ToStatus(const v1::Error& error) {
 // One connection to a server. All but the address is guarded by the source's mutex.
 class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_from_this<Link> {
  public:
-  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection, int machine)
-      : id(id), address(std::move(address)), connection(connection), machine(machine), source_(std::move(source)) {}
+  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection, int endpoint)
+      : id(id), address(std::move(address)), connection(connection), endpoint(endpoint), source_(std::move(source)) {}
 
   absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(*this, opened); }
   void OnSpan(const SpanMessage& span) override { source_->OnSpan(*this, span); }
@@ -59,7 +59,7 @@ class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_f
   const int id;
   const std::string address;
   const int connection;  // To this address, from 0.
-  const int machine;     // Equal for all connections to it: the first one's id.
+  const int endpoint;    // Equal for all connections to it: the first one's id.
 
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   bool opened = false;
@@ -136,17 +136,17 @@ void SpanSource::UpdateMembers() {
   }
   for (const auto& link : gone) links_.erase(link->id);
   std::set<std::pair<std::string, int>> known;
-  std::map<std::string, int> machines;
+  std::map<std::string, int> endpoints;
   for (const auto& [id, link] : links_) {
     known.emplace(link->address, link->connection);
-    machines.emplace(link->address, link->machine);
+    endpoints.emplace(link->address, link->endpoint);
   }
   for (const std::string& address : addresses) {
-    const int machine = machines.try_emplace(address, next_link_).first->second;
+    const int endpoint = endpoints.try_emplace(address, next_link_).first->second;
     for (int connection = 0; connection < client_->options().connections; ++connection) {
       if (known.contains({address, connection})) continue;
       const int id = next_link_++;
-      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection, machine));
+      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection, endpoint));
     }
   }
 }
@@ -232,7 +232,7 @@ absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
     scheduler_.AddServer(link.id, {.parallelism = parallelism,
                                    .caches = opened.span_cache(),
                                    .name = HashOf(link.address),
-                                   .machine = link.machine,
+                                   .endpoint = link.endpoint,
                                    .workers = workers});
   }
   SendWants();
@@ -306,7 +306,7 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
     absl::MutexLock lock(&mutex_);
     std::set<int> members;
     for (const auto& [id, member] : links_)
-      if (member->member) members.insert(member->machine);
+      if (member->member) members.insert(member->endpoint);
     if (!absl::IsUnavailable(status)) {
       AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);

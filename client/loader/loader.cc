@@ -253,7 +253,7 @@ Loader::Impl::Impl(Parts parts, DevicePipeline device_pipeline)
           .client = client_.get(),
           .open = std::move(parts.open),
           .description = description_,
-          .scheduler = {.max_bytes = options_.prefetch_bytes, .least_deadline = options_.span_deadline}})) {
+          .scheduler = {.max_bytes = options_.prefetch_bytes, .late = {.least_deadline = options_.span_deadline}}})) {
   source_->Start();
 }
 

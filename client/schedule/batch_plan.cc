@@ -8,6 +8,7 @@
 namespace stoker {
 namespace {
 
+// Bounds a global batch, so that no sum of a position and the offsets within a batch exceeds 64 bits.
 constexpr uint64_t kMostSamplesOfABatch = uint64_t{1} << 32;
 
 }  // namespace
@@ -36,13 +37,13 @@ std::optional<BatchSpec> BatchPlan::At(Cursor cursor) const {
   if (tail && options_.last_batch == LastBatch::kDrop) return std::nullopt;
 
   BatchSpec spec{.cursor = cursor};
-  uint64_t share = batch;  // of each rank
+  uint64_t share = batch;  // Samples of each rank.
   if (tail && options_.last_batch == LastBatch::kPartial) share = (left - 1) / options_.world_size + 1;
   const uint64_t before = std::min(left, options_.rank * share);
   spec.real = std::min(share, left - before);
   spec.rows = options_.last_batch == LastBatch::kPad ? batch : spec.real;
 
-  uint64_t offset = options_.rank * share;  // from the cursor; past the end it wraps
+  uint64_t offset = options_.rank * share;  // From the cursor; it wraps past the epoch's end.
   for (uint64_t row = 0; row < spec.rows;) {
     const uint64_t start = (cursor.position + offset) % samples;
     const uint64_t count = std::min(spec.rows - row, samples - start);
@@ -50,7 +51,8 @@ std::optional<BatchSpec> BatchPlan::At(Cursor cursor) const {
     row += count;
     offset += count;
   }
-  // Whatever is dropped next ends the epoch now, so that a finished epoch's cursor is the next one's begin.
+  // A batch after which only a dropped tail is left ends the epoch, so that the cursor of a finished epoch is always
+  // the beginning of the next one.
   const uint64_t next = tail ? samples : cursor.position + global;
   const bool ended = next == samples || (options_.last_batch == LastBatch::kDrop && samples - next < global);
   spec.next = ended ? Cursor{cursor.epoch + 1, 0} : Cursor{cursor.epoch, next};

@@ -10,35 +10,35 @@
 
 namespace stoker {
 
-// What becomes of an epoch's last samples, too few for a batch on every rank. Every rank has the same number of
-// batches in each mode.
+// What becomes of an epoch's last samples where they are too few for a batch on every rank. In each mode every rank has
+// the same number of batches.
 enum class LastBatch {
-  kDrop,     // left out
-  kPad,      // filled up from the epoch's first positions
-  kPartial,  // spread over the ranks: the last ones get a short or an empty batch
+  kDrop,     // They are left out.
+  kPad,      // They are filled up with the epoch's first positions.
+  kPartial,  // They are spread over the ranks: the last ranks get a short or an empty batch.
 };
 
-// A job's place in its global order: positions below `position` of `epoch` are done.
+// A job's place in its global order: the epochs before `epoch` and its positions below `position` are done.
 struct Cursor {
   uint64_t epoch = 0;
   uint64_t position = 0;
   friend auto operator<=>(const Cursor&, const Cursor&) = default;
 };
 
-// Consecutive positions, and the batch's row of the first.
+// Consecutive positions in a batch.
 struct Run {
-  uint64_t start = 0;
+  uint64_t start = 0;  // The first position.
   uint64_t count = 0;
-  uint64_t row = 0;
+  uint64_t row = 0;  // The batch's row that has the first position.
 };
 
 // One rank's part of a global batch.
 struct BatchSpec {
-  Cursor cursor;          // where the global batch begins
-  Cursor next;            // where the job stands after it
-  std::vector<Run> runs;  // several where padding wraps
-  uint64_t rows = 0;
-  uint64_t real = 0;  // rows before padding
+  Cursor cursor;          // Where the global batch begins.
+  Cursor next;            // Where the job stands after it.
+  std::vector<Run> runs;  // In order of their rows; several where padding wraps.
+  uint64_t rows = 0;      // Samples, padding included.
+  uint64_t real = 0;      // Samples before the padding.
 };
 
 // Which positions each batch of one rank has: global batch g of W ranks covers B·W consecutive positions after the
@@ -58,7 +58,7 @@ class BatchPlan {
   // Requires valid options.
   explicit BatchPlan(const Options& options) : options_(options) {}
 
-  // The batch at `cursor`, or none if its epoch has no further one.
+  // The batch at `cursor`, or none if its epoch has no further batch.
   std::optional<BatchSpec> At(Cursor cursor) const;
 
   // Batches of the epoch from `position` on.
@@ -68,7 +68,8 @@ class BatchPlan {
   const Options options_;
 };
 
-// Cuts a run on the grid of spans of `span_samples` from position 0, and at its own borders.
+// Cuts a run where the grid of spans does, which has a border at each multiple of `span_samples`, so that jobs of equal
+// shape ask for equal spans. Requires span_samples of at least 1.
 std::vector<SpanId> CutSpans(uint64_t epoch, const Run& run, uint64_t span_samples);
 
 }  // namespace stoker

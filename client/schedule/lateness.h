@@ -5,14 +5,14 @@
 
 namespace stoker {
 
-// By what factor a fleet's answers take longer than estimated: a decaying histogram of some five hundred recent ones,
-// in steps of a quarter of an octave. A value.
+// By what factor a fleet's answers take longer than was usual: a decaying histogram of some five hundred recent ones,
+// in steps of a quarter of an octave, from 1/16 to 4096 times. A value.
 class Lateness {
  public:
-  // An answer took `factor` times as long as estimated.
+  // An answer took `factor` times as long as was usual.
   void Add(double factor);
 
-  // The factor that this part of the answers exceeds; a guess while there are few.
+  // The factor that this part of the answers exceeds, at least 1; a guess while there are few answers.
   double ExceededBy(double part) const;
 
  private:

@@ -6,13 +6,21 @@
 namespace stoker {
 namespace {
 
-constexpr double kWeight = 1.0 / 8;  // Of a new measurement, as TCP weighs round trips (RFC 6298).
+// The weight of a new measurement in an average, as TCP weighs round trips (RFC 6298).
+constexpr double kWeight = 1.0 / 8;
+
+// No share is below this: shares divide.
 constexpr absl::Duration kLeastShare = absl::Microseconds(1);
 
-// What is ready for a worker may wait for so many times what it takes without a queue.
+// A queue is crowded where spans wait in it for more than so many times the latency that they have without it. One job
+// alone keeps about one span queued for each worker, and so waits for about one latency.
 constexpr double kFairQueue = 2;
 
-// The least latency rises by this part with each span: routes change, and a minimum of all time would be for good.
+// A window's spans beyond those for the workers, so that small servers too find another one when answers come together;
+// also the least that a crowded queue leaves.
+constexpr int kSpare = 2;
+
+// The least latency rises by this part with each span, since routes change, and a minimum of all time would never rise.
 constexpr double kForget = 1.0 / 1024;
 
 }  // namespace
@@ -20,7 +28,7 @@ constexpr double kForget = 1.0 / 1024;
 void ServerPace::Arrived(absl::Duration latency, absl::Duration queued, int depth) {
   const absl::Duration share = std::max(latency / std::max(depth, parallelism_), kLeastShare);
   share_ = known_ ? share_ + (share - share_) * kWeight : share;
-  queued = std::clamp(queued, absl::ZeroDuration(), latency);  // The server says so.
+  queued = std::clamp(queued, absl::ZeroDuration(), latency);  // A server's word is not trusted.
   queued_ = known_ ? std::min(queued, queued_ + (queued - queued_) * kWeight) : queued;
   const absl::Duration unqueued = std::max(latency - queued, kLeastShare);
   usually_unqueued_ = known_ ? usually_unqueued_ + (unqueued - usually_unqueued_) * kWeight : unqueued;
@@ -40,10 +48,10 @@ absl::Duration ServerPace::Estimate(int depth) const {
 }
 
 int ServerPace::Window() const {
-  if (!known_) return std::max(kLeastWindow, 2 * parallelism_ + 2);
+  if (!known_) return std::max(kLeastWindow, 2 * parallelism_ + kSpare);
   const double on_the_way = std::ceil(absl::FDivDuration(unqueued_, share_));
   const double crowded = std::max(1.0, absl::FDivDuration(queued_, usually_unqueued_ * kFairQueue));
-  const double window = on_the_way + std::max(2.0, (parallelism_ + 2) / crowded);
+  const double window = on_the_way + std::max<double>(kSpare, (parallelism_ + kSpare) / crowded);
   return static_cast<int>(std::clamp<double>(window, kLeastWindow, kMostWindow));
 }
 

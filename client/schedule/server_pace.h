@@ -18,44 +18,47 @@ class ServerPace {
 
   explicit ServerPace(int parallelism) : parallelism_(parallelism) {}
 
-  // A span came `latency` after it was asked for, as the `depth`-th then owed. In the server's queue it waited for
-  // `queued`.
+  // A span came `latency` after it was asked for, as the `depth`-th owed then. It waited for `queued` of that in the
+  // server's queue, as the server says.
   void Arrived(absl::Duration latency, absl::Duration queued, int depth);
 
-  // A span that was asked for `elapsed` ago, as the `depth`-th, has not come yet. Held against it until the next one
-  // comes.
+  // A span that was asked for `elapsed` ago, as the `depth`-th, has not come yet. This raises Estimate until the next
+  // span comes.
   void Outstanding(absl::Duration elapsed, int depth);
 
-  // Assumes another server's share, for the same parallelism, until the first span comes.
+  // Assumes the share_of_one() of another server until the first span comes; does nothing after that.
   void Assume(absl::Duration share_of_one) {
     if (!known_) share_ = share_of_one / parallelism_;
   }
 
+  // Whether any span came.
   bool known() const { return known_; }
 
-  // How long the `depth`-th span owed usually takes; and how long it will take, for all that is known now.
+  // How long the `depth`-th span owed usually takes, from answers alone.
   absl::Duration Usual(int depth) const;
+
+  // How long the `depth`-th span owed will take: Usual, or more where what is outstanding says so.
   absl::Duration Estimate(int depth) const;
 
-  // Spans per second that it makes when it is kept busy, for all that is known now.
+  // Spans per second that the server makes when it is kept busy, as Estimate has it.
   double rate() const { return 1 / absl::ToDoubleSeconds(std::max(share_, silent_share_)); }
 
-  // What share it would have with one worker.
+  // The share that the server would have with one worker: the time of one span.
   absl::Duration share_of_one() const { return share_ * parallelism_; }
 
-  // Spans that it should owe: those in work and on the way, by Little's law, and one more for each worker. Fewer of
-  // these where they wait long in its queue, which other jobs fill then: more would make all wait longer, and none
-  // faster.
+  // Spans that the server should owe: those in work and on the way, by Little's law, and one more for each worker. It
+  // is fewer than that where spans wait long in the server's queue, since other jobs fill it then: to ask for more
+  // would make all wait longer, and none faster.
   int Window() const;
 
  private:
   int parallelism_;
   bool known_ = false;
-  absl::Duration share_ = absl::Seconds(1);
-  absl::Duration silent_share_;                         // At least so much, if what is outstanding came now.
-  absl::Duration queued_;                               // In its queue, at least: it falls at once and rises slowly.
-  absl::Duration usually_unqueued_;                     // The latency without that.
-  absl::Duration unqueued_ = absl::InfiniteDuration();  // The least latency without the wait in its queue.
+  absl::Duration share_ = absl::Seconds(1);             // A moving average; a guess until a span came.
+  absl::Duration silent_share_;                         // What the share would be if what is outstanding came now.
+  absl::Duration queued_;                               // The wait in the queue; it falls at once and rises slowly.
+  absl::Duration usually_unqueued_;                     // A moving average of the latency without that wait.
+  absl::Duration unqueued_ = absl::InfiniteDuration();  // The least latency without that wait.
 };
 
 }  // namespace stoker

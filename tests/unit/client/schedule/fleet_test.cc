@@ -66,7 +66,7 @@ TEST(FleetTest, AServerThatFallsSilentIsReplacedBeforeItsDeadline) {
   const Simulated result = Simulate(simulation);
   EXPECT_TRUE(result.exactly_once);
   EXPECT_GT(Efficiency(result), 0.95);
-  EXPECT_LT(LongestWait(result), simulation.scheduler.least_deadline);
+  EXPECT_LT(LongestWait(result), simulation.scheduler.late.least_deadline);
   EXPECT_GT(result.hedged, 0u);
 }
 

@@ -215,14 +215,14 @@ TEST(SchedulerTest, ALateSpanIsAskedForTwiceAndTheFirstAnswerCounts) {
   EXPECT_FALSE(scheduler.Arrived(1, Span(0)).has_value()) << "the loser's answer is not taken";
 }
 
-// Connections 11 and 12 lead to one server, machine 11.
+// Connections 11 and 12 lead to one stokerd, endpoint 11.
 TEST(SchedulerTest, ALateSpanIsNotAskedForOverAnotherConnectionToTheSameServer) {
   Scheduler scheduler;
-  scheduler.AddServer(11, {.machine = 11});
+  scheduler.AddServer(11, {.endpoint = 11});
   absl::Time now = Teach(scheduler, 11, absl::Milliseconds(10), 100);
   scheduler.Need(Span(0), kBytes);
   ASSERT_EQ(scheduler.Assign(now).size(), 1);
-  scheduler.AddServer(12, {.machine = 11});
+  scheduler.AddServer(12, {.endpoint = 11});
   now += absl::Milliseconds(400);
   EXPECT_THAT(scheduler.Hedge(now), testing::IsEmpty());
   scheduler.AddServer(2, Of(1));
@@ -231,8 +231,8 @@ TEST(SchedulerTest, ALateSpanIsNotAskedForOverAnotherConnectionToTheSameServer) 
 
 TEST(SchedulerTest, WhatAServerFailedOverOneConnectionItIsNotAskedOverAnother) {
   Scheduler scheduler;
-  scheduler.AddServer(11, {.machine = 11});
-  scheduler.AddServer(12, {.machine = 11});
+  scheduler.AddServer(11, {.endpoint = 11});
+  scheduler.AddServer(12, {.endpoint = 11});
   const auto ticket = scheduler.Need(Span(0), kBytes);
   const int asked = scheduler.Assign(kStart)[0].server;
   ASSERT_TRUE(scheduler.Arrived(asked, Span(0)).has_value());
@@ -261,7 +261,7 @@ TEST(SchedulerTest, AServerThatDiesLeavesItsSpanToTheOneThatWasAskedToo) {
 }
 
 TEST(SchedulerTest, AServerThatStaysSilentForThreeDeadlinesIsHungAndHasMorePatienceNextTime) {
-  Scheduler scheduler({.least_deadline = absl::Seconds(2)});
+  Scheduler scheduler({.late = {.least_deadline = absl::Seconds(2)}});
   scheduler.AddServer(1, Of(1));
   absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
   for (const absl::Duration deadline : {absl::Seconds(2), absl::Seconds(4), absl::Seconds(8)}) {
@@ -281,7 +281,7 @@ TEST(SchedulerTest, AServerThatStaysSilentForThreeDeadlinesIsHungAndHasMorePatie
 }
 
 TEST(SchedulerTest, ASpanPastItsDeadlineIsLostThoughItsServerAnswersOthers) {
-  Scheduler scheduler({.least_deadline = absl::Seconds(2)});
+  Scheduler scheduler({.late = {.least_deadline = absl::Seconds(2)}});
   scheduler.AddServer(1, Of(1));
   absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
   scheduler.Need(Span(0), kBytes);
@@ -301,7 +301,7 @@ TEST(SchedulerTest, ASpanPastItsDeadlineIsLostThoughItsServerAnswersOthers) {
 }
 
 TEST(SchedulerTest, ASpanBehindOthersIsWaitedForWhileItsServerAnswers) {
-  Scheduler scheduler({.least_deadline = absl::Seconds(2)});
+  Scheduler scheduler({.late = {.least_deadline = absl::Seconds(2)}});
   scheduler.AddServer(1, Of(1));
   absl::Time now = Teach(scheduler, 1, absl::Milliseconds(10), 100);
   for (uint64_t start = 0; start < 4; ++start) scheduler.Need(Span(start), kBytes);
