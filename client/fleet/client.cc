@@ -22,7 +22,7 @@
 namespace stoker {
 namespace {
 
-// How long servers that are slower than the first to answer are waited for.
+// How long other servers are waited for after the first one answered: they are compared if they are there.
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
 template <typename Response>

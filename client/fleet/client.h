@@ -17,21 +17,23 @@ class Transport;
 // validation, share a client. Thread-safe. Connects when it is first asked something.
 class Client {
  public:
-  static constexpr int kMostConnections = 16;  // To a server.
+  static constexpr int kMostConnections = 16;  // To each server.
 
   struct Options {
     // "host:port", "host" (port 7077), "unix:/path", "dns:///name:port" for all addresses of a name, or "file:/path"
-    // for those that a file lists, one a line; names are looked up and files read again every few seconds.
+    // for the servers that a file lists, one a line. Names are looked up and files read again every few seconds.
     std::vector<std::string> servers;
-    absl::Duration connect_timeout = absl::Seconds(30);
+    absl::Duration connect_timeout = absl::Seconds(30);  // For a first answer of any server.
 
-    // TCP connections to each server, 1 to kMostConnections: more where one is the limit, as over a long way, where one
-    // congestion window is.
+    // TCP connections to each server, 1 to kMostConnections. More than one helps where one connection is the limit, as
+    // its congestion window is over a long way.
     int connections = 1;
 
-    // Connect by TLS, to servers whose certificates these authorities signed: a file in PEM. Empty: no TLS.
+    // A file in PEM with the certificates of the authorities that signed the servers'. Empty: no TLS.
     std::string tls_ca_file;
-    // The name in the certificates. Empty: that of the first dns:/// server, else the host that each is reached by.
+
+    // The name in the servers' certificates. Empty: the name of the first dns:/// server, or else the host that each
+    // server is reached by.
     std::string tls_server_name;
   };
 
@@ -40,35 +42,36 @@ class Client {
 
   ~Client();
 
-  // What the first server that answers serves. Unavailable, with each server's reason, if none does in time.
+  // The datasets of the first server that answers. Unavailable, with each server's reason, if none answers in time.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets();
 
-  // The name of the servers' dataset, where they have just one; else InvalidArgument lists them.
+  // The name of the servers' dataset, where they have just one; else InvalidArgument lists their datasets.
   absl::StatusOr<std::string> OnlyDataset();
 
-  // What the servers make of a dataset and a pipeline. Waits for the first server that answers, and a moment for
-  // the others. FailedPrecondition, naming both, where two disagree about the dataset or its pixels; a server's own
-  // refusal (NotFound, InvalidArgument) where it has one.
+  // What the servers say of a dataset and a pipeline. Waits for the first server that answers, and a moment for the
+  // others. FailedPrecondition names two servers that disagree about the dataset or its pixels. Where no server can
+  // describe them, the error is a server's own refusal (NotFound, InvalidArgument), or Unavailable if none answers.
   absl::StatusOr<v1::DescribeResponse> Describe(const v1::DescribeRequest& request);
 
   const Options& options() const { return options_; }
   const std::shared_ptr<Transport>& transport() const { return transport_; }
 
-  // The addresses that the servers' names stand for now. Clears `complete`, if given, where a name could not be
-  // looked up.
+  // The addresses that the servers' names stand for now, sorted. Sets `complete`, if given, to false where a name could
+  // not be looked up, and else leaves it.
   std::vector<std::string> Addresses(bool* complete = nullptr) const;
 
  private:
   Client(Options options, std::shared_ptr<Transport> transport);
 
-  // The addresses, waiting for a name to have some for at most connect_timeout.
+  // The addresses, of which there is at least one. Waits for that for at most connect_timeout.
   absl::StatusOr<std::vector<std::string>> AwaitAddresses() const;
 
   const Options options_;
   const std::shared_ptr<Transport> transport_;
 };
 
-// "a.fingerprint and b.fingerprint differ: …" where two servers' identities do; empty if they agree.
+// Says how the identity `b` that a server has differs from the expected `a`, as in "its copy of the dataset differs:
+// …"; empty if they agree.
 std::string Difference(const v1::Identity& a, const v1::Identity& b);
 
 }  // namespace stoker

@@ -7,28 +7,27 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/receive/transport.h"
-#include "client/schedule/backoff.h"
 #include "common/check.h"
 #include "common/identity/mix.h"
 
 namespace stoker {
 namespace {
 
+// How often late answers and pauses that are over are looked for: well below LatePolicy's least hedge.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(20);
+
+// How often names are looked up and files read again.
 constexpr absl::Duration kResolveInterval = absl::Seconds(2);
-constexpr absl::Duration kOpenTimeout = absl::Seconds(10);
 
-constexpr uint32_t kMostParallelism = 1 << 14;  // That a server may claim.
+// A server may claim no more than so many workers: windows are in proportion to them.
+constexpr uint32_t kMostParallelism = 1 << 14;
 
-// Garbled spans in a row after which a stream is given up.
-constexpr int kMostGarbled = 8;
-
-// For the scheduler: a clock that nobody sets.
+// The scheduler's clock, which nobody sets.
 absl::Time SteadyNow() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Equal in all processes: jobs must agree which server keeps a span.
+// A hash that is equal in all processes: jobs must agree which server keeps a span.
 uint64_t HashOf(const std::string& address) {
   uint64_t hash = 0;
   for (char c : address) hash = MixAll({hash, static_cast<uint8_t>(c)});
@@ -45,36 +44,19 @@ absl::Status ToStatus(const v1::Error& error) {
 
 }  // namespace
 
-// One connection to a server. All but the address is guarded by the source's mutex.
-class SpanSource::Link : public SpanStream::Handler, public std::enable_shared_from_this<Link> {
+// Passes on what one stream tells. Constant.
+class SpanSource::Listener : public SpanStream::Handler {
  public:
-  Link(std::shared_ptr<SpanSource> source, int id, std::string address, int connection, int endpoint)
-      : id(id), address(std::move(address)), connection(connection), endpoint(endpoint), source_(std::move(source)) {}
+  Listener(std::shared_ptr<SpanSource> source, int link) : source_(std::move(source)), link_(link) {}
 
-  absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(*this, opened); }
-  void OnSpan(const SpanMessage& span) override { source_->OnSpan(*this, span); }
-  void OnDrain() override { source_->OnDrain(*this); }
-  void OnClosed(const absl::Status& status) override { source_->OnClosed(*this, status); }
-
-  const int id;
-  const std::string address;
-  const int connection;  // To this address, from 0.
-  const int endpoint;    // Equal for all connections to it: the first one's id.
-
-  std::shared_ptr<SpanStream> stream;  // Null between attempts.
-  bool opened = false;
-  bool member = true;  // Its name still stands for it.
-  uint64_t stream_key = 0;
-  std::string problem = "not connected yet";
-  absl::Time next_attempt = absl::InfinitePast();
-  absl::Time begun, opened_at;
-  Backoff backoff;
-  int garbled = 0;
-  bool hung = false;  // Given up for staying silent.
-  uint64_t spans = 0;
+  absl::Status OnOpened(const v1::Opened& opened) override { return source_->OnOpened(link_, opened); }
+  void OnSpan(const SpanMessage& span) override { source_->OnSpan(link_, span); }
+  void OnDrain() override { source_->OnDrain(link_); }
+  void OnClosed(const absl::Status& status) override { source_->OnClosed(link_, status); }
 
  private:
   const std::shared_ptr<SpanSource> source_;
+  const int link_;
 };
 
 SpanSource::SpanSource(Options options)
@@ -82,6 +64,7 @@ SpanSource::SpanSource(Options options)
       open_(std::move(options.open)),
       description_(std::move(options.description)),
       scheduler_(options.scheduler),
+      links_(client_->options().connections),
       jitter_(std::random_device{}()) {}
 
 void SpanSource::Start() {
@@ -95,15 +78,13 @@ void SpanSource::Shutdown() {
     stopping_ = true;
     requests_.clear();
     changed_.SignalAll();
-    for (auto& [id, link] : links_)
-      if (link->stream != nullptr) streams.push_back(link->stream);
+    for (const auto& [id, link] : links_.all())
+      if (link.stream != nullptr) streams.push_back(link.stream);
   }
   for (const auto& stream : streams) stream->Abort();
   if (poller_.joinable()) poller_.join();
-  std::map<int, std::shared_ptr<Link>> links;  // They hold this: let go without the lock.
   absl::MutexLock lock(&mutex_);
   while (streams_ > 0) changed_.Wait(&mutex_);
-  links.swap(links_);
 }
 
 // ---- membership and connections, on the poller's thread ----
@@ -115,7 +96,7 @@ void SpanSource::Poll() {
       UpdateMembers();
       resolve_at = absl::Now() + kResolveInterval;
     }
-    PollConnections();
+    Connect();
     Expire();
     SendWants(/*hedge=*/true);
     absl::MutexLock lock(&mutex_);
@@ -127,121 +108,95 @@ void SpanSource::Poll() {
 void SpanSource::UpdateMembers() {
   bool complete = true;
   const std::vector<std::string> addresses = client_->Addresses(&complete);
-  std::vector<std::shared_ptr<Link>> gone;  // They hold this: let go without the lock.
   absl::MutexLock lock(&mutex_);
-  for (auto& [id, link] : links_) {
-    const bool found = std::find(addresses.begin(), addresses.end(), link->address) != addresses.end();
-    link->member = found || (!complete && link->member);  // A name server's fault is no server's.
-    if (!link->member && link->stream == nullptr) gone.push_back(link);
-  }
-  for (const auto& link : gone) links_.erase(link->id);
-  std::set<std::pair<std::string, int>> known;
-  std::map<std::string, int> endpoints;
-  for (const auto& [id, link] : links_) {
-    known.emplace(link->address, link->connection);
-    endpoints.emplace(link->address, link->endpoint);
-  }
-  for (const std::string& address : addresses) {
-    const int endpoint = endpoints.try_emplace(address, next_link_).first->second;
-    for (int connection = 0; connection < client_->options().connections; ++connection) {
-      if (known.contains({address, connection})) continue;
-      const int id = next_link_++;
-      links_.emplace(id, std::make_shared<Link>(shared_from_this(), id, address, connection, endpoint));
-    }
-  }
+  links_.Update(addresses, complete);
 }
 
-void SpanSource::PollConnections() {
-  std::vector<std::shared_ptr<Link>> hung;
+// Opens the streams that are due, and gives up those that do not open.
+void SpanSource::Connect() {
+  std::vector<Hopeless> hopeless;
   {
     absl::MutexLock lock(&mutex_);
     if (stopping_) return;
     const absl::Time now = absl::Now();
-    for (auto& [id, link] : links_) {
-      if (link->stream == nullptr && link->member && now >= link->next_attempt) Connect(*link);
-      if (link->stream != nullptr && !link->opened && now - link->begun > kOpenTimeout) hung.push_back(link);
+    for (int id : links_.Due(now)) {
+      const Link& link = links_.at(id);
+      auto listener = std::make_shared<Listener>(shared_from_this(), id);
+      links_.Begin(id, now);
+      ++streams_;
+      // What the stream tells waits for the lock, hence for the link to have the stream.
+      links_.SetStream(id, client_->transport()->Open(link.address, link.connection, open_, std::move(listener)));
     }
+    for (int id : links_.Unopened(now)) hopeless.push_back(HopelessOf(id));
   }
-  for (const auto& link : hung) GiveUp(*link);
-}
-
-// Ends a stream that stays silent, and its connection: the fault may be that one's alone.
-void SpanSource::GiveUp(const Link& link) {
-  std::shared_ptr<SpanStream> stream;
-  {
-    absl::MutexLock lock(&mutex_);
-    stream = link.stream;
-  }
-  if (stream == nullptr) return;
-  client_->transport()->Drop(link.address, link.connection, *stream);
-  stream->Abort();
+  GiveUp(hopeless);
 }
 
 // Takes back what is overdue, and gives up servers that hang.
 void SpanSource::Expire() {
-  std::vector<std::shared_ptr<Link>> hung;
+  std::vector<Hopeless> hopeless;
   Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
     const Scheduler::Overdue overdue = scheduler_.Expire(SteadyNow());
-    retried_ += overdue.lost.size();
+    totals_.retried_spans += overdue.lost.size();
     AddCancels(overdue.lost, cancels);
     for (int id : overdue.hung) {
-      hung.push_back(links_.at(id));
-      hung.back()->problem = "it answers nothing";
-      hung.back()->hung = true;
+      links_.Hung(id);
+      hopeless.push_back(HopelessOf(id));
     }
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
-  for (const auto& link : hung) GiveUp(*link);
+  GiveUp(hopeless);
+}
+
+SpanSource::Hopeless SpanSource::HopelessOf(int id) const {
+  const Link& link = links_.at(id);
+  return {link.address, link.connection, link.stream};
+}
+
+void SpanSource::GiveUp(const std::vector<Hopeless>& all) {
+  for (const Hopeless& it : all) {
+    client_->transport()->Drop(it.address, it.connection, *it.stream);
+    it.stream->Abort();
+  }
 }
 
 void SpanSource::AddCancels(const std::vector<Scheduler::Assignment>& asked, Cancels& cancels) const {
   for (const Scheduler::Assignment& assignment : asked)
-    if (const auto& stream = links_.at(assignment.server)->stream) cancels.emplace_back(stream, assignment.span);
-}
-
-void SpanSource::Connect(Link& link) {
-  link.begun = absl::Now();
-  ++streams_;
-  // What the stream tells waits for the lock, hence for `stream` to be set.
-  link.stream = client_->transport()->Open(link.address, link.connection, open_, link.shared_from_this());
+    if (const auto& stream = links_.at(assignment.server).stream) cancels.emplace_back(stream, assignment.span);
 }
 
 // ---- what streams tell, on the transport's thread ----
 
-absl::Status SpanSource::OnOpened(Link& link, const v1::Opened& opened) {
+absl::Status SpanSource::OnOpened(int id, const v1::Opened& opened) {
+  if (auto difference = Difference(description_.identity(), opened.identity()); !difference.empty())
+    return absl::FailedPreconditionError(difference);
+  if (opened.sample_bytes() != description_.sample_bytes())
+    return absl::FailedPreconditionError(absl::StrCat("it would send ", opened.sample_bytes(),
+                                                      " bytes a sample instead of ", description_.sample_bytes()));
   {
     absl::MutexLock lock(&mutex_);
+    const Link& link = links_.at(id);
     if (link.opened) return absl::InternalError("the server opened the stream twice");
-    if (auto difference = Difference(description_.identity(), opened.identity()); !difference.empty())
-      return absl::FailedPreconditionError(difference);
-    if (opened.sample_bytes() != description_.sample_bytes())
-      return absl::FailedPreconditionError(absl::StrCat("it would send ", opened.sample_bytes(),
-                                                        " bytes a sample instead of ", description_.sample_bytes()));
-    link.opened = true;
-    link.stream_key = opened.stream_key();
-    link.problem.clear();
-    link.garbled = 0;
-    link.hung = false;
-    link.opened_at = absl::Now();
-    // Connections share the server's workers.
+    links_.Opened(id, opened.stream_key(), absl::Now());
+    // All connections to a server share its workers.
     const int connections = client_->options().connections;
     const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
     const int parallelism = std::max(1, (workers + connections - 1 - link.connection) / connections);
-    scheduler_.AddServer(link.id, {.parallelism = parallelism,
-                                   .caches = opened.span_cache(),
-                                   .name = HashOf(link.address),
-                                   .endpoint = link.endpoint,
-                                   .workers = workers});
+    scheduler_.AddServer(id, {.parallelism = parallelism,
+                              .caches = opened.span_cache(),
+                              .name = HashOf(link.address),
+                              .endpoint = link.endpoint,
+                              .workers = workers});
   }
   SendWants();
   return absl::OkStatus();
 }
 
-absl::Status SpanSource::CheckShape(const Link& link, const SpanMessage& span) const {
+absl::Status SpanSource::CheckShape(uint64_t stream_key, const SpanMessage& span) const {
   const v1::SpanHeader& header = span.header;
-  if (header.stream_key() != link.stream_key) return absl::DataLossError("a span of another stream");
+  if (header.stream_key() != stream_key) return absl::DataLossError("a span of another stream");
   if (header.has_error()) return absl::OkStatus();
   if (span.payload_bytes != header.count() * description_.sample_bytes() ||
       header.sample_ids_size() != static_cast<int>(header.count()) ||
@@ -251,71 +206,75 @@ absl::Status SpanSource::CheckShape(const Link& link, const SpanMessage& span) c
   return absl::OkStatus();
 }
 
-void SpanSource::OnSpan(Link& link, const SpanMessage& message) {
+void SpanSource::OnSpan(int id, const SpanMessage& message) {
   const absl::Time begun = SteadyNow();
   const v1::SpanHeader& header = message.header;
   Ticket ticket = 0;
+  uint64_t stream_key = 0;
   std::vector<std::span<uint8_t>> destinations;
-  std::shared_ptr<void> owner;  // Of the destinations, while they are written to without the lock.
-  absl::Status status;
+  std::shared_ptr<void> owner;  // Keeps the destinations while they are written to without the lock.
   {
     absl::MutexLock lock(&mutex_);
-    const auto owed = scheduler_.Arrived(link.id, {header.epoch(), header.start(), header.count()});
-    if (!owed.has_value()) return;  // Taken back while it was on its way, or another server's is taken.
+    const auto owed = scheduler_.Arrived(id, {header.epoch(), header.start(), header.count()});
+    if (!owed.has_value()) return;  // It was taken back while it was on its way, or another server's is taken.
     ticket = *owed;
-    if (!requests_.contains(ticket)) return;  // This is being shut down.
-    destinations = requests_.at(ticket)->destinations;
-    owner = requests_.at(ticket)->owner;
-    status = CheckShape(link, message);
+    const auto request = requests_.find(ticket);
+    if (request == requests_.end()) return;  // This is being shut down.
+    destinations = request->second->destinations;
+    owner = request->second->owner;
+    stream_key = links_.at(id).stream_key;
   }
+  absl::Status status = CheckShape(stream_key, message);
   if (status.ok() && header.has_error()) destinations.clear();
   if (status.ok()) status = CopyPayload(message, destinations);
-  if (!status.ok()) return OnGarbled(link, ticket, status);
-  if (header.has_error()) return OnFailedSpan(link, ticket, header.error());
+  if (!status.ok()) return OnGarbled(id, ticket, status);
+  if (header.has_error()) return OnFailedSpan(id, ticket, header.error());
+  OnGoodSpan(id, ticket, message, begun);
+}
 
+void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, absl::Time begun) {
+  const v1::SpanHeader& header = message.header;
+  const v1::StageTimes& times = header.times();
   std::unique_ptr<Request> request;
   Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
-    link.garbled = 0;
-    link.problem.clear();
-    ++link.spans;
-    cached_ += header.cached() ? 1 : 0;
-    ++spans_;
-    bytes_ += message.payload_bytes;
-    server_times_.set_wait(server_times_.wait() + header.times().wait());
-    server_times_.set_read(server_times_.read() + header.times().read());
-    server_times_.set_decode(server_times_.decode() + header.times().decode());
-    server_times_.set_augment(server_times_.augment() + header.times().augment());
-    server_times_.set_pack(server_times_.pack() + header.times().pack());
-    const absl::Duration queued = absl::Nanoseconds(static_cast<int64_t>(header.times().wait()));
-    AddCancels(scheduler_.Done(link.id, ticket, begun, queued), cancels);
+    links_.Received(id);
+    ++totals_.spans;
+    totals_.cached_spans += header.cached() ? 1 : 0;
+    totals_.bytes += message.payload_bytes;
+    totals_.server.set_wait(totals_.server.wait() + times.wait());
+    totals_.server.set_read(totals_.server.read() + times.read());
+    totals_.server.set_decode(totals_.server.decode() + times.decode());
+    totals_.server.set_augment(totals_.server.augment() + times.augment());
+    totals_.server.set_pack(totals_.server.pack() + times.pack());
+    const absl::Duration queued = absl::Nanoseconds(static_cast<int64_t>(times.wait()));
+    AddCancels(scheduler_.Done(id, ticket, begun, queued), cancels);
     request = TakeRequest(ticket);
-    received_ += SteadyNow() - begun;
+    totals_.received += SteadyNow() - begun;
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
   SendWants();
   if (request != nullptr) request->done(header);
 }
 
-void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error) {
+void SpanSource::OnFailedSpan(int id, Ticket ticket, const v1::Error& error) {
   std::unique_ptr<Request> request;
   Cancels cancels;
   absl::Status status = ToStatus(error);
   {
     absl::MutexLock lock(&mutex_);
-    std::set<int> members;
-    for (const auto& [id, member] : links_)
-      if (member->member) members.insert(member->endpoint);
-    if (!absl::IsUnavailable(status)) {
+    bool final = true;  // No other server is asked.
+    if (absl::IsUnavailable(status)) {
+      const std::string reason = absl::StrCat(links_.at(id).address, ": ", error.message());
+      final = !scheduler_.Failed(id, ticket, reason, links_.Endpoints());
+      if (final) status = absl::UnavailableError("every server failed a span: " + scheduler_.Reasons(ticket));
+    }
+    if (final) {
       AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);
-    } else if (scheduler_.Failed(link.id, ticket, absl::StrCat(link.address, ": ", error.message()), members)) {
-      ++retried_;
     } else {
-      status = absl::UnavailableError(absl::StrCat("every server failed a span: ", scheduler_.Reasons(ticket)));
-      AddCancels(scheduler_.Forget({ticket}), cancels);
-      request = TakeRequest(ticket);
+      ++totals_.retried_spans;
     }
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
@@ -323,40 +282,34 @@ void SpanSource::OnFailedSpan(Link& link, Ticket ticket, const v1::Error& error)
   if (request != nullptr) request->done(status);
 }
 
-void SpanSource::OnGarbled(Link& link, Ticket ticket, const absl::Status& status) {
+void SpanSource::OnGarbled(int id, Ticket ticket, const absl::Status& status) {
   std::shared_ptr<SpanStream> hopeless;
   {
     absl::MutexLock lock(&mutex_);
-    scheduler_.Retry(link.id, ticket);
-    ++retried_;
-    link.problem = std::string(status.message());
-    if (++link.garbled > kMostGarbled) hopeless = link.stream;
+    scheduler_.Retry(id, ticket);
+    ++totals_.retried_spans;
+    if (links_.Garbled(id, std::string(status.message()))) hopeless = links_.at(id).stream;
   }
   if (hopeless != nullptr) hopeless->Abort();
   SendWants();
 }
 
-void SpanSource::OnDrain(Link& link) {
+void SpanSource::OnDrain(int id) {
   std::shared_ptr<SpanStream> stream;
   {
     absl::MutexLock lock(&mutex_);
-    scheduler_.CloseServer(link.id);
-    link.problem = "shutting down";
-    stream = link.stream;
+    scheduler_.CloseServer(id);
+    links_.Draining(id);
+    stream = links_.at(id).stream;
   }
   stream->HalfClose();
 }
 
-void SpanSource::OnClosed(Link& link, const absl::Status& status) {
+void SpanSource::OnClosed(int id, const absl::Status& status) {
   {
     absl::MutexLock lock(&mutex_);
-    retried_ += scheduler_.RemoveServer(link.id);
-    const bool known = link.hung || (status.ok() && !link.problem.empty());
-    if (!known) link.problem = status.ok() ? "it ended the stream" : std::string(status.message());
-    const absl::Duration served = link.opened ? absl::Now() - link.opened_at : absl::ZeroDuration();
-    link.opened = false;
-    link.stream = nullptr;
-    link.next_attempt = absl::Now() + link.backoff.Pause(served, std::uniform_real_distribution<>()(jitter_));
+    totals_.retried_spans += scheduler_.RemoveServer(id);
+    links_.Closed(id, status, absl::Now(), std::uniform_real_distribution<>()(jitter_));
   }
   SendWants();
   absl::MutexLock lock(&mutex_);
@@ -400,14 +353,14 @@ void SpanSource::SendWants(bool hedge) {
       std::vector<Scheduler::Assignment> assignments;
       if (std::exchange(hedge, false)) assignments = scheduler_.Hedge(SteadyNow());
       for (const auto& assignment : scheduler_.Assign(SteadyNow())) assignments.push_back(assignment);
-      for (const auto& assignment : assignments) wants.emplace_back(links_.at(assignment.server)->stream, assignment);
+      for (const auto& assignment : assignments) wants.emplace_back(links_.at(assignment.server).stream, assignment);
     }
     for (const auto& [stream, want] : wants) {
       if (stream->Want(want.span)) continue;
-      // It was half-closed or broke meanwhile, and OnClosed follows, or came already.
+      // The stream was half-closed or broke meanwhile, and OnClosed follows, or came already.
       absl::MutexLock lock(&mutex_);
-      const auto link = links_.find(want.server);
-      if (link == links_.end() || link->second->stream != stream) continue;
+      const Link* const link = links_.Find(want.server);
+      if (link == nullptr || link->stream != stream) continue;
       scheduler_.CloseServer(want.server);
       scheduler_.Retry(want.server, want.ticket);
       refused = true;
@@ -424,35 +377,16 @@ std::unique_ptr<SpanSource::Request> SpanSource::TakeRequest(Ticket ticket) {
 }
 
 FleetStats SpanSource::stats() const {
-  FleetStats stats;
   absl::MutexLock lock(&mutex_);
-  stats.spans = spans_;
-  stats.bytes = bytes_;
-  stats.retried_spans = retried_;
+  FleetStats stats = totals_;
   stats.hedged_spans = scheduler_.hedged();
-  stats.cached_spans = cached_;
-  stats.received = received_;
-  stats.server = server_times_;
-  std::map<std::string, FleetStats::Server> servers;
-  for (const auto& [id, link] : links_) {
-    FleetStats::Server& server = servers[link->address];
-    server.address = link->address;
-    server.connected |= link->opened;
-    server.spans += link->spans;
-    if (server.problem.empty()) server.problem = link->problem;
-  }
-  for (auto& [address, server] : servers) {
-    if (server.connected) server.problem.clear();  // Of one of its connections.
-    stats.servers.push_back(std::move(server));
-  }
+  stats.servers = links_.Servers();
   return stats;
 }
 
 std::string SpanSource::Problems() const {
   absl::MutexLock lock(&mutex_);
-  std::vector<std::string> problems;
-  for (const auto& [id, link] : links_)
-    problems.push_back(absl::StrCat(link->address, ": ", link->problem.empty() ? "connected" : link->problem));
+  std::vector<std::string> problems = links_.Problems();
   if (auto reasons = scheduler_.FirstReasons(); !reasons.empty()) problems.push_back("a span failed: " + reasons);
   return absl::StrJoin(problems, "; ");
 }

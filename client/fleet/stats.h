@@ -12,20 +12,20 @@ namespace stoker {
 
 // What the servers of a job did for it so far. A value.
 struct FleetStats {
-  uint64_t spans = 0, bytes = 0;  // received
-  uint64_t retried_spans = 0;     // asked for again: their server went away, hung, failed or garbled them
-  uint64_t hedged_spans = 0;      // late, hence asked for from a second server
-  uint64_t cached_spans = 0;      // that a server had made for another job
-  absl::Duration received;        // by the receiving thread: parsing and copying
-  v1::StageTimes server;          // nanoseconds, summed over spans
+  uint64_t spans = 0, bytes = 0;  // Spans that came, and the bytes of their payloads.
+  uint64_t retried_spans = 0;     // Spans asked for again: their server went away, hung, failed or garbled them.
+  uint64_t hedged_spans = 0;      // Spans that were late, hence asked for from a second server too.
+  uint64_t cached_spans = 0;      // Spans that a server had made for another job.
+  absl::Duration received;        // The receiving thread's time for checking and copying.
+  v1::StageTimes server;          // The servers' nanoseconds, summed over spans.
 
   struct Server {
     std::string address;
     bool connected = false;
     uint64_t spans = 0;
-    std::string problem;  // Why it is not used now; empty if it is.
+    std::string problem;  // Why the server is not used now; empty if it is.
   };
-  std::vector<Server> servers;
+  std::vector<Server> servers;  // By address.
 };
 
 }  // namespace stoker

@@ -8,22 +8,22 @@
 
 namespace stoker {
 
-// A server as a user writes it, told apart.
+// The parts of a server's name as a user writes it. A value.
 struct ServerName {
-  bool all_addresses = false;  // dns:///name:port: every address of the name is a server
+  bool all_addresses = false;  // It was dns:///name:port: every address of the name is a server.
   std::string host;
   std::string port;
-  std::string path;      // unix:/path or file:/path; then host and port are empty
-  bool is_list = false;  // file:/path: a file that names a server a line, read again every few seconds
+  std::string path;      // The path of unix:/path or file:/path; host and port are empty then.
+  bool is_list = false;  // It was file:/path: a file that names servers, one a line.
 };
 
-// "host:port", "host", "[v6]:port", "unix:/path", "dns:///name:port", "file:/path". InvalidArgument shows what can be
-// written.
+// Parses "host:port", "host" (port 7077), "[v6]:port", "unix:/path", "dns:///name:port" or "file:/path".
+// InvalidArgument shows what can be written.
 absl::StatusOr<ServerName> ParseServerName(const std::string& text);
 
-// The addresses that gRPC connects to, sorted. Looks dns names up, which may block for seconds, and reads lists, of
-// which blank lines and what follows a # count for nothing; others stand for themselves. Unavailable if a name has no
-// address now, or a list cannot be read or has a line that is no server.
+// The addresses that gRPC connects to, sorted. A dns:/// name is looked up, which may block for seconds, and a list is
+// read, without its blank lines and what follows a #; any other name is its own address. Unavailable if a name has no
+// address now, or a list cannot be read or has a line that names no server.
 absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name);
 
 }  // namespace stoker

@@ -67,7 +67,7 @@ bool SpanStream::Write(const v1::StreamRequest& request) {
   return true;
 }
 
-// One write is in flight at a time. gRPC copies the message's slices, so that it may go at once.
+// One write is in flight at a time. gRPC takes references to the message's slices, so the message may go at once.
 void SpanStream::WriteNext() {
   if (!started_ok_ || writing_ || broken_) return;
   if (!outgoing_.empty()) {
@@ -140,7 +140,7 @@ absl::Status SpanStream::HandleResponse(Slices message) {
   if (!response.ParseFromString(bytes)) return absl::DataLossError("a message that is no stoker.v1.StreamResponse");
   if (response.has_opened()) return handler_->OnOpened(response.opened());
   if (response.has_drain()) handler_->OnDrain();
-  return absl::OkStatus();  // What a later server may say is none of our business.
+  return absl::OkStatus();  // A server of a later version may say more, which is ignored.
 }
 
 void SpanStream::Finish() {
@@ -149,7 +149,7 @@ void SpanStream::Finish() {
 }
 
 void SpanStream::ReleaseIfOver() {
-  std::shared_ptr<SpanStream> self;  // Outlives the lock: its end may be this object's.
+  std::shared_ptr<SpanStream> self;  // Outlives the lock, since this object may end with it.
   absl::MutexLock lock(&mutex_);
   broken_ = broken_ || closed_;
   if (closed_ && !writing_) self = std::move(self_);

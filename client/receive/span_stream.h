@@ -17,34 +17,35 @@
 
 namespace stoker {
 
-// One Stream call to one server. Thread-safe; never blocks. Ends by itself when the server ends it; keeps itself
-// alive until then.
+// One Stream call to one server. Thread-safe; no method blocks. It keeps itself alive from its start until its end has
+// been told, by Handler::OnClosed, and gRPC is done with it.
 class SpanStream : public std::enable_shared_from_this<SpanStream> {
  public:
-  // What a stream tells, one call at a time, on the transport's thread.
+  // Is told what comes of a stream, one call at a time, on the transport's thread.
   class Handler {
    public:
     virtual ~Handler() = default;
 
-    // The server is ready; not OK ends the stream with this status (it is not the server that was expected).
+    // The server is ready. Another status than OK ends the stream, and OnClosed tells it: this is not the server that
+    // was expected.
     virtual absl::Status OnOpened(const v1::Opened& opened) = 0;
 
-    // A span; its slices go when this returns.
+    // A span came. Its payload's slices go when this returns.
     virtual void OnSpan(const SpanMessage& span) = 0;
 
-    // The server wants no more wants, and will end the stream when it has sent what it owes.
+    // The server takes no more wants, and will end the stream when it has sent what it owes.
     virtual void OnDrain() = 0;
 
-    // The last call: why the stream ended.
+    // The stream ended, with this status. This is the last call.
     virtual void OnClosed(const absl::Status& status) = 0;
   };
 
   SpanStream(std::shared_ptr<grpc::Channel> channel, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler);
 
-  // Asks for a span. False if the stream was half-closed or broke: it was not asked for.
+  // Asks for a span. False if it was not asked for, since the stream was half-closed or broke.
   bool Want(const SpanId& span);
 
-  // Takes a want back.
+  // Takes a want back. Its span may come all the same.
   void Cancel(const SpanId& span);
 
   // Says that nothing more will be wanted: the server sends what it owes and ends the stream.
@@ -57,7 +58,7 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   friend class Transport;
 
   enum class Event { kStarted, kRead, kWritten, kFinished };
-  // What the completion queue hands back.
+  // What the completion queue hands back when a call's operation is done.
   struct Tag {
     SpanStream* stream;
     Event event;
@@ -80,10 +81,10 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   Tag started_{this, Event::kStarted}, read_{this, Event::kRead}, written_{this, Event::kWritten},
       finished_{this, Event::kFinished};
 
-  // The transport's thread's.
+  // Only the transport's thread touches these.
   grpc::ByteBuffer incoming_;
   grpc::Status status_;
-  absl::Status refusal_;  // Ours, which says more than the status that follows from it.
+  absl::Status refusal_;  // Why this side ended the stream; it says more than status_, which follows from it.
   bool finishing_ = false;
   bool closed_ = false;
 
@@ -91,11 +92,11 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mutex_);
   bool started_ok_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool broken_ ABSL_GUARDED_BY(mutex_) = false;  // No further write is begun.
+  bool broken_ ABSL_GUARDED_BY(mutex_) = false;  // No write is begun any more.
   bool half_close_wanted_ ABSL_GUARDED_BY(mutex_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;
 
-  std::shared_ptr<SpanStream> self_;  // While gRPC may call back.
+  std::shared_ptr<SpanStream> self_;  // This, while gRPC may call back.
 };
 
 }  // namespace stoker

@@ -12,16 +12,21 @@
 namespace stoker {
 namespace {
 
+// A connection that is silent for so long is pinged, and given up if no answer comes: routers and hosts that vanish say
+// nothing.
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000;
+
+// The pauses between attempts to connect, well below gRPC's 1 to 120 s: a server that restarts is soon used again.
 constexpr int kFirstBackoffMs = 100, kMostBackoffMs = 2'000;
 
-// The largest span: one sample, or as many as are asked for within that.
+// The largest message: a span is one sample of the largest size, or as many samples as fit in that.
 constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderBytes + 64);
 
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessage);
-  // A connection of its own for each channel, instead of one a process, which servers allow few streams on.
+  // Each channel gets a connection of its own. By default a process has one to each server, and servers allow few
+  // streams on one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -92,7 +97,7 @@ std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int conn
 }
 
 void Transport::Drop(const std::string& address, int connection, const SpanStream& stream) {
-  std::shared_ptr<grpc::Channel> dropped;  // Goes without the lock.
+  std::shared_ptr<grpc::Channel> dropped;  // It ends after the lock is released.
   absl::MutexLock lock(&mutex_);
   const auto found = channels_.find({address, connection});
   if (found == channels_.end() || found->second != stream.channel_) return;

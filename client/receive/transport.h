@@ -18,11 +18,11 @@
 
 namespace stoker {
 
-// Connections to servers, shared by the streams of a client, and the thread on which what they receive arrives.
-// Thread-safe. Ends after its streams: it must outlive their OnClosed.
+// The connections to servers that all streams of a client share, and the thread that tells what the streams receive.
+// Thread-safe. It must outlive the OnClosed of its streams.
 class Transport {
  public:
-  // One unary call, which another thread may end. Used once.
+  // One unary call, which another thread may end. It is used once.
   class Call {
    public:
     void Cancel() { context_.TryCancel(); }
@@ -32,25 +32,27 @@ class Transport {
     grpc::ClientContext context_;
   };
 
-  // By TLS, if `roots`, certificates of authorities in PEM, is not empty. `name` is the one in the servers'
-  // certificates; empty: the host that each is reached by.
+  // `roots` are the certificates of the authorities that signed the servers', in PEM; without them connections are not
+  // encrypted. `name` is the name in the servers' certificates; empty: the host that each server is reached by.
   explicit Transport(std::string roots = "", std::string name = "");
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  // Block for the answer, waiting for the server to come up for at most `timeout`.
+  // These two block for the answer, at most for `timeout`, in which the server may still come up. The errors are the
+  // server's own, DeadlineExceeded, or Cancelled after Call::Cancel.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Duration timeout, Call& call);
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
                                                 absl::Duration timeout, Call& call);
 
-  // Begins a stream over one of the connections to a server, which are numbered from 0. What comes of it is told to
-  // `handler` on this transport's thread, perhaps before this returns. Never blocks.
+  // Begins a stream over one of the connections to a server, which are numbered from 0. `handler` is told what comes of
+  // it on this transport's thread, perhaps before this returns. Never blocks.
   std::shared_ptr<SpanStream> Open(const std::string& address, int connection, const v1::Open& open,
                                    std::shared_ptr<SpanStream::Handler> handler);
 
-  // Gives up the connection that `stream` has, unless that has been done: what begins after this makes a new one. For
-  // one that is dead without having said so; a stream that ends leaves its connection as it is.
+  // Gives up the connection that `stream` uses, so that the next Open makes a new one. Does nothing if that has been
+  // done already. This is for a connection that is dead without gRPC knowing: a stream that ends leaves its connection
+  // open.
   void Drop(const std::string& address, int connection, const SpanStream& stream);
 
  private:
@@ -61,7 +63,7 @@ class Transport {
   std::map<std::pair<std::string, int>, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
 
   grpc::CompletionQueue queue_;
-  std::thread thread_;  // Last: joins before the rest goes.
+  std::thread thread_;  // Declared last, so that all else is there when it begins.
 };
 
 }  // namespace stoker
