@@ -9,43 +9,45 @@
 
 namespace stoker {
 
-// A sample that was bad, and what stood in for it.
+// A sample that was bad, and for which another stood in. A value.
 struct Substituted {
-  uint64_t position = 0;
+  uint64_t position = 0;  // The batch's position that the bad sample had.
   uint64_t bad_sample_id = 0;
   std::string bad_sample_name;
   std::string reason;
 };
 
-// One batch of one rank. Movable, copyable. Tensors own their memory and may outlive their batch. The host memory that
-// spans landed in returns to the loader with the last batch, and on the CPU the last tensor, that refers to it: who
-// keeps many makes the loader allocate more.
+// One batch of one rank. Movable, copyable. Tensors own their memory and may outlive their batch and the loader. The
+// host memory that spans landed in returns to the loader when the last batch that refers to it goes, and on the CPU the
+// last tensor: a caller that keeps many makes the loader allocate more.
 class Batch {
  public:
   uint64_t epoch() const { return epoch_; }
 
-  // Samples in it; may be less than the batch size, and none, with last_batch: partial.
+  // Samples of this batch. With LastBatch::kPartial an epoch's last batch may have fewer than others, or none.
   int64_t size() const { return static_cast<int64_t>(positions_.size()); }
 
-  // Samples that are not padding: these come first. Equal to size() unless last_batch is pad.
+  // Samples that are not padding. They come first; with LastBatch::kPad an epoch's last batch may have fewer than
+  // size().
   int64_t real() const { return real_; }
 
-  // The fields as the pipeline's device ops made them, shapes with samples first. On a GPU, TensorMemory::UseOn comes
-  // before their use.
+  // The fields as the pipeline's device ops made them, with samples as the first dimension. On a GPU,
+  // TensorMemory::UseOn must be called before their use.
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
   // The tensor of that name, or null.
   const Tensor* Find(const std::string& name) const;
 
-  // The fields as the servers made them: what an epoch's digest is taken over.
+  // The fields as the servers made them. EpochDigest is taken over these.
   const std::vector<Tensor>& server_tensors() const { return server_tensors_; }
 
-  // Of each sample: its position in the epoch's order, its index in the dataset, and its name if asked for. A
-  // substitute has its own index and name.
+  // For each sample its position in the epoch's order, its index in the dataset, and its name (empty unless the options
+  // ask for names). A substitute has its own index and name.
   const std::vector<uint64_t>& positions() const { return positions_; }
   const std::vector<uint64_t>& sample_ids() const { return sample_ids_; }
   const std::vector<std::string>& names() const { return names_; }
 
+  // The samples that were bad, by position.
   const std::vector<Substituted>& substituted() const { return substituted_; }
 
  private:

@@ -9,21 +9,22 @@
 
 namespace stoker {
 
-// The one number of an epoch: SHA-256 over positions 0 … N−1 of position, sample id (8 bytes each, little-endian),
-// then each field's server bytes in declared order. Independent of batches, ranks, servers, spans and device ops.
-// One thread at a time.
+// The one number of an epoch: SHA-256 over, for each position from 0 to N−1, the position and the sample's id (8 bytes
+// each, little-endian), then each field's bytes as the server made them, in declared order. It does not depend on
+// batches, ranks, servers, spans or device ops. One thread at a time.
 class EpochDigest {
  public:
   EpochDigest();
   ~EpochDigest();
 
-  // Adds a batch's real samples. InvalidArgument unless they follow those before, from position 0.
+  // Adds a batch's samples but for padding. InvalidArgument unless they follow those that were added before, or begin
+  // at position 0.
   absl::Status Add(const Batch& batch);
 
-  // 64 hexadecimal digits. Call once.
+  // The digest of what was added, as 64 hexadecimal digits. Call it once, at the end.
   std::string Hex();
 
-  // Samples added.
+  // Samples that were added.
   uint64_t samples() const { return next_position_; }
 
  private:

@@ -6,10 +6,10 @@
 #include "common/status_macros.h"
 
 namespace stoker {
-
 namespace {
 
-constexpr int64_t kFewestSlabs = 3;  // One to fill, one to copy from, one with the caller.
+// A loader cannot go on with fewer: one is filled, one is copied from, and one is with the caller.
+constexpr int64_t kFewestSlabs = 3;
 
 }  // namespace
 
@@ -30,6 +30,14 @@ absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TryTake() {
   auto slab = std::move(idle_.back());
   idle_.pop_back();
   return Lend(std::move(slab));
+}
+
+absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TakeOrGrow() {
+  while (device_->Reclaim()) {
+    STOKER_ASSIGN_OR_RETURN(auto slab, TryTake());
+    if (slab != nullptr) return slab;
+  }
+  return Grow();
 }
 
 absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::Grow() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -12,29 +13,33 @@
 
 namespace stoker {
 
-// The few slabs that a loader's batches go round in, allocated once each, when first needed; fewer where the device has
-// memory for three but not for all. Thread-safe. Slabs may outlive it.
+// The few slabs that a loader's batches go round in. Each is allocated when it is first needed; there are fewer of them
+// where the device has memory for three but not for all. A slab that was taken comes back when its last owner lets go.
+//
+// Thread-safe. Slabs may outlive the ring's owner: each one that is out keeps the ring.
 class SlabRing : public std::enable_shared_from_this<SlabRing> {
  public:
+  // `slabs` slabs at most, unless TakeOrGrow adds to them.
   SlabRing(std::shared_ptr<Device> device, uint64_t slab_bytes, int64_t slabs)
       : device_(std::move(device)), slab_bytes_(slab_bytes), slabs_(slabs) {}
 
-  // A slab that comes back when its last owner lets go; null if all are out. ResourceExhausted if it cannot be
-  // allocated.
-  absl::StatusOr<std::shared_ptr<HostSlab>> TryTake();
+  // A slab, or null if all are out. ResourceExhausted if it cannot be allocated.
+  absl::StatusOr<std::shared_ptr<HostSlab>> TryTake() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Another slab, beyond the few: for a caller that keeps those. It goes round with them from then on.
-  absl::StatusOr<std::shared_ptr<HostSlab>> Grow();
+  // A slab, whatever is out. Waits for the device to be done with one; if the device keeps none, since the caller does,
+  // the ring gets one more for good. ResourceExhausted if that cannot be allocated.
+  absl::StatusOr<std::shared_ptr<HostSlab>> TakeOrGrow() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  absl::StatusOr<std::shared_ptr<HostSlab>> Grow() ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<HostSlab> Lend(std::unique_ptr<HostSlab> slab);
-  void Return(std::unique_ptr<HostSlab> slab);
+  void Return(std::unique_ptr<HostSlab> slab) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::shared_ptr<Device> device_;
   const uint64_t slab_bytes_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<HostSlab>> idle_ ABSL_GUARDED_BY(mutex_);
-  int64_t slabs_ ABSL_GUARDED_BY(mutex_);  // At most.
+  int64_t slabs_ ABSL_GUARDED_BY(mutex_);  // May be allocated.
   int64_t allocated_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
