@@ -14,6 +14,7 @@ namespace stoker {
 // says so in Warnings().
 enum class Pin { kAuto, kOn, kOff };
 
+// How a device gets its host memory.
 struct DeviceOptions {
   Pin pin = Pin::kAuto;
   uint64_t pinned_bytes = 0;  // At most so many; 0: no bound.

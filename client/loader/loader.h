@@ -19,6 +19,7 @@
 
 namespace stoker {
 
+// What a job reads, from which servers, and how its batches are cut.
 struct LoaderOptions {
   // Where the servers are: a shared client, or else what Client::Options says of these.
   std::shared_ptr<Client> client;
@@ -67,6 +68,7 @@ struct LoaderStats {
   absl::Duration received;        // by the receiving thread: parsing and copying
   absl::Duration transformed;     // by Next() on the device's ops
   v1::StageTimes server;          // nanoseconds, summed over spans
+  // One server, as this loader knows it.
   struct Server {
     std::string address;
     bool connected = false;

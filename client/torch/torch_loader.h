@@ -22,6 +22,7 @@
 
 namespace stoker {
 
+// An error of the client library: its code, and in words what failed.
 class LoaderError : public std::runtime_error {
  public:
   LoaderError(stoker_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -67,8 +68,10 @@ inline void UseOn(const at::Tensor& tensor, const c10::Stream& stream) {
   ThrowUnlessOk(stoker_dlpack_use_on(static_cast<DLManagedTensor*>(data.get_context()), StreamHandle(stream)));
 }
 
+// A training job's batches as torch tensors, in the epoch's global order. Used by one thread at a time, Cancel apart.
 class TorchLoader {
  public:
+  // What a job reads, from which servers, and how its batches are cut.
   struct Options {
     std::vector<std::string> servers;  // "host:port", "dns:///name:port", "file:/path", "unix:/path". Required.
     std::string dataset;               // May be empty where the servers have just one.
