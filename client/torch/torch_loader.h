@@ -44,7 +44,7 @@ struct TorchBatch {
   int64_t real = 0;                 // of which these first ones are no padding.
   std::vector<uint64_t> positions;  // `size` of each.
   std::vector<uint64_t> sample_ids;
-  std::vector<std::string> names;                          // Empty unless Options::names.
+  std::vector<std::string> names;                          // Empty unless TorchLoader::Options::names.
   std::vector<std::pair<std::string, at::Tensor>> fields;  // As the pipeline has them, samples first.
 
   // The field of that name; LoaderError names those there are.
@@ -87,7 +87,7 @@ class TorchLoader {
     std::string shuffle = "full";             // Or "none".
     std::string last_batch = "drop";          // Or "pad", "partial".
     std::optional<int64_t> rank, world_size;  // Default: RANK and WORLD_SIZE of the environment, else one rank.
-    bool names = false;
+    bool names = false;                       // Batches carry samples' names.
 
     // Others of stoker_loader_create's, as members of a JSON object: R"("connections": 2, "pin": "off")".
     std::string others;

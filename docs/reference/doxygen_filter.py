@@ -18,18 +18,21 @@ import sys
 from pathlib import Path
 
 _COMMENT = re.compile(r"^(\s*)//(?![/<!]) ?(.*)$")
+_MEMBER = re.compile(r"(?<![\w:])((?:stoker::)?[A-Z]\w*(?:::\w+)+)")
 _RULE = re.compile(r"^----.*----$")
 _BEHIND = re.compile(r"^(\s*[^\s/#}].*?[;,{]|\s*\w+(?:\s*=\s*[^/]*)?)(\s+)//(?![/<!]) ?(.*)$")
 
 
 def as_doxygen(text: str) -> str:
-    """`text` with what Doxygen would take for commands and tags made literal. Two spaces or more begin an example, which
-    Markdown wants indented by four.
+    """`text` with what Doxygen would take for tags made literal, and members named as Class::Member made references, which
+    must lead somewhere. Two spaces or more begin an example, which Markdown wants indented by four.
     """
     if text.startswith("  "):
         return f"    {text}"
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([<>@\\#])", r"\\\1", part) for part in parts)
+    for number in range(0, len(parts), 2):  # Those between are code.
+        parts[number] = _MEMBER.sub(r"@ref \1", re.sub(r"([<>])", r"\\\1", parts[number]))
+    return "".join(parts)
 
 
 def blocks(lines: list[str]) -> list[tuple[int, int]]:
@@ -61,6 +64,8 @@ def main() -> None:
         if floats:
             lines[start - 1] = "/// @file"  # In place of the empty line before it.
             described = True
+    if not described and not lines[2].strip():  # Below the guard. What a file holds is shown only where the file is.
+        lines[2] = "/// @file"
     for number, line in enumerate(lines):
         behind = None if line.lstrip().startswith("//") else _BEHIND.match(line)
         if behind and not re.search(r'"[^"]*//', line):
