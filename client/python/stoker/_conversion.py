@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
-from . import transforms as ops
+from . import _ops as ops
+from ._compose import Compose
+from ._op import Op
 from .errors import InvalidArgumentError
-from .transforms import Compose, Op
 
 
 class Refused(NamedTuple):

@@ -46,13 +46,13 @@ _get_pointer.restype, _get_pointer.argtypes = c_void_p, [c_void_p, c_char_p]
 _NAME = b"dltensor"  # Capsules point to it. A consumer renames what it takes.
 
 
-@ctypes.PYFUNCTYPE(None, c_void_p)
 def _destroy(capsule: int) -> None:
     if _is_valid(capsule, _NAME):
         delete(_get_pointer(capsule, _NAME))
 
 
-_destructor = ctypes.cast(_destroy, c_void_p)
+_callback = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)  # Must live as long as a capsule may.
+_destructor = ctypes.cast(_callback, c_void_p)
 
 
 def capsule_of(managed: int) -> Any:

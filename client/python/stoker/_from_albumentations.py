@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import transforms as ops
+from . import _ops as ops
 from ._conversion import Conversion, Forced, colored, converts, levels, numbers, one, probability, refuse_unless
-from .transforms import Op
+from ._op import Op
 
 _TURNS = ("nearest", "bilinear")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_uint8, c_uint32, c_uint64, c_void_p
@@ -145,6 +146,12 @@ def text_from(function: Callable[..., int], *arguments: Any) -> str:
         library().stoker_free(text)
 
 
+def document_from(function: Callable[..., int], *arguments: Any) -> dict[str, Any]:
+    """The JSON object that `function` gives through its last parameter."""
+    document: dict[str, Any] = json.loads(text_from(function, *arguments))
+    return document
+
+
 def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
     """What `work` returns or raises. Runs in a thread, lest Ctrl-C wait for it: then `undo` gets its result."""
     outcome: list[Any] = []
@@ -177,7 +184,8 @@ def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
     succeeded, value = outcome[0]
     if not succeeded:
         raise value
-    return value
+    result: T = value
+    return result
 
 
 class Owner:

@@ -6,7 +6,8 @@ import json
 from typing import Any, NamedTuple
 
 from . import _dlpack, _library
-from .tensor import Tensor, stream_number
+from ._handle import BatchHandle
+from .tensor import Tensor
 
 
 class Substituted(NamedTuple):
@@ -35,16 +36,11 @@ class BatchInfo(NamedTuple):
     substituted: list[Substituted]
 
 
-class Batch(_library.Owner):
-    """A batch as the library made it. ``Loader.batches()`` gives these; iterating over a loader their tensors alone.
+class Batch(BatchHandle):
+    """A batch as the library made it. ``Loader.batches()`` gives these; iterating over a loader hands out their arrays.
 
     Its tensors, and what other libraries make of them, may outlive it and the loader. Used by one thread at a time.
     """
-
-    def __init__(self) -> None:
-        """Empty: the loader fills it through `pointer`, whose value it then owns, and describes it."""
-        super().__init__()
-        self.pointer = ctypes.c_void_p()
 
     def describe(self) -> None:
         described = _library.BatchInfoStruct()
@@ -55,11 +51,6 @@ class Batch(_library.Owner):
         self.real: int = described.real
         self._positions = described.positions
         self._sample_ids = described.sample_ids
-
-    def __del__(self) -> None:
-        pointer = getattr(self, "pointer", None)
-        if pointer and not self.in_child():
-            _library.library().stoker_batch_release(pointer)
 
     def __len__(self) -> int:
         return self.size
@@ -101,20 +92,6 @@ class Batch(_library.Owner):
         if text == "[]":  # As nearly always.
             return []
         return [Substituted(*(one[key] for key in Substituted._fields)) for one in json.loads(text)]
-
-    def use_on(self, stream: Any) -> None:
-        """As ``Tensor.use_on``, for all of the batch's tensors."""
-        _library.check(_library.library().stoker_batch_use_on(self.pointer, stream_number(stream)))
-
-    def wait(self) -> None:
-        """Waits until the batch is made on its device, for whoever reads it from the host. The CPU's always is."""
-        _library.check(_library.library().stoker_batch_wait(self.pointer))
-
-    def managed(self, index: int) -> int:
-        """A new DLManagedTensor of one field, by its address: whoever takes it calls its deleter."""
-        tensor = ctypes.c_void_p()
-        _library.check(_library.library().stoker_batch_dlpack(self.pointer, index, ctypes.byref(tensor)))
-        return tensor.value  # type: ignore[return-value]
 
 
 def _numbers(first: Any, count: int) -> list[int]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _from_albumentations, _from_torchvision  # noqa: F401  They register what they can convert.
+from ._compose import Compose
 from ._conversion import Conversion, ConversionError, Refused, children
-from .transforms import Compose, Op
+from ._op import Op
 
 __all__ = ["ConversionError", "Refused", "convert"]
 

@@ -10,12 +10,13 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Callable, Optional, Union
 
 from . import _library, outputs
+from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
 from .errors import CancelledError, InvalidArgumentError, StokerWarning
-from .transforms import Transforms, options_of
 
 
 _CONNECTING = "not connected yet"  # The library's word for a server that may still come.
@@ -153,7 +154,7 @@ class Loader(_library.Owner):
         # An exception that a signal raises, as Ctrl-C does, may hide what the library returned: then that waits here.
         self._pending = Batch()
         self._restored = False
-        self._warned: set = set()
+        self._warned: set[str] = set()
         self._warned_substituted = False
         #: What the batch handed out last is made of; None before the first.
         self.info: Optional[BatchInfo] = None
@@ -185,7 +186,7 @@ class Loader(_library.Owner):
         text = _json({key: value for key, value in options.items() if value is not None})
         self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
-            self.description: dict[str, Any] = json.loads(self._text(self._library.stoker_loader_describe))
+            self.description = self._document(self._library.stoker_loader_describe)
             self._output = outputs.choose(
                 output, self.description["device"], [field["dtype"] for field in self.description["fields"]]
             )
@@ -279,7 +280,9 @@ class Loader(_library.Owner):
         """Fills `_pending`, unless it is; leaves it empty at the epoch's end, and where it returns an error's code."""
         if self._pending.pointer:
             return _library.OK
-        return self._library.stoker_loader_next(self._handle, _library.PATIENCE, ctypes.byref(self._pending.pointer))
+        pointer = ctypes.byref(self._pending.pointer)
+        code: int = self._library.stoker_loader_next(self._handle, _library.PATIENCE, pointer)
+        return code
 
     def _arrived(self, iterator: _Epoch) -> Optional[Batch]:
         batch = self._pending
@@ -342,7 +345,7 @@ class Loader(_library.Owner):
         ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
         """
         with self._exclusively():
-            state = json.loads(self._text(self._library.stoker_loader_state))
+            state = self._document(self._library.stoker_loader_state)
             if self._pending.pointer:  # Counts for the library, but was not handed out.
                 state.update(epoch=self._epoch, position=self._position)
             return state
@@ -373,7 +376,7 @@ class Loader(_library.Owner):
 
     def _set_cursor(self) -> None:
         """Takes the epoch, and the position in it, from the library."""
-        state = json.loads(self._text(self._library.stoker_loader_state))
+        state = self._document(self._library.stoker_loader_state)
         self._epoch, self._position = int(state["epoch"]), int(state["position"])
 
     def _leave(self) -> None:
@@ -390,7 +393,7 @@ class Loader(_library.Owner):
         self.check_process()
         with self._life:  # Never waits for a batch.
             self._usable()
-            return json.loads(_library.text_from(self._library.stoker_loader_stats, self._handle))
+            return _library.document_from(self._library.stoker_loader_stats, self._handle)
 
     def digest(self, epoch: Optional[int] = None) -> str:
         """Reads a whole epoch, by default ``epoch``, and gives its SHA-256, the number that ``stoker digest`` prints.
@@ -452,12 +455,12 @@ class Loader(_library.Owner):
             self._usable()
             yield
 
-    def _text(self, function: Callable[..., int]) -> str:
+    def _document(self, function: Callable[..., int]) -> dict[str, Any]:
         with self._exclusively():
-            return _library.text_from(function, self._handle)
+            return _library.document_from(function, self._handle)
 
     def _show_warnings(self) -> None:
-        stats = json.loads(self._text(self._library.stoker_loader_stats))
+        stats = self._document(self._library.stoker_loader_stats)
         servers = stats.get("servers", [])
         problems = {server["address"]: server["problem"] for server in servers}
         lost = [f"{address} is not used: {why}" for address, why in problems.items() if why not in ("", _CONNECTING)]
@@ -492,7 +495,7 @@ def _json(options: Mapping[str, Any]) -> bytes:
     """As a JSON object; NumPy's and torch's whole numbers count as Python's."""
     for key, value in options.items():
         try:
-            json.dumps(value, allow_nan=False, default=lambda number, key=key: _whole_number(key, number))
+            json.dumps(value, allow_nan=False, default=partial(_whole_number, key))
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidArgumentError):
                 raise
@@ -542,7 +545,8 @@ def servers_offer(
     text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
     stoker_list = _library.library().stoker_list
     found = _library.interruptible(lambda: _library.text_from(stoker_list, text), lambda text: None)
-    return json.loads(found)
+    offered: dict[str, list[dict[str, Any]]] = json.loads(found)
+    return offered
 
 
 def _device_name(device: Any) -> str:
@@ -558,7 +562,8 @@ def _range(name: str) -> AbstractContextManager[Any]:
     profiler = sys.modules.get("torch.autograd.profiler")
     if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
         return nullcontext()
-    return profiler.record_function(name)
+    record: AbstractContextManager[Any] = profiler.record_function(name)
+    return record
 
 
 def _register_with_torch() -> None:

@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from typing import Any, Callable, Union
 
 from . import _dlpack, _library
+from ._handle import stream_number
 from .batch import Batch, Owned
 from .errors import InvalidArgumentError
-from .tensor import Tensor, stream_number
+from .tensor import Tensor
 
 #: From a batch to one array a field.
 Output = Callable[[Batch], list[Any]]
@@ -103,13 +104,13 @@ _OUTPUTS: dict[str, Callable[[], Output]] = {
 
 # Of torch tensors on a GPU that live: what stoker_dlpack_use_on wants. torch compares tensors by their elements, hence
 # a key of the tensor's id.
-_managed: dict[int, tuple[weakref.ref, int]] = {}
+_managed: dict[int, tuple[weakref.ref[Any], int]] = {}
 
 
 def _remember(tensor: Any, managed: int) -> None:
     key = id(tensor)
 
-    def forget(gone: weakref.ref) -> None:
+    def forget(gone: weakref.ref[Any]) -> None:
         if _managed.get(key, (None, 0))[0] is gone:
             del _managed[key]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Protocol, Tuple
 
 __all__ = ["Overlap"]
@@ -69,7 +70,10 @@ class Overlap:
 
     def state_dict(self) -> Dict[str, Any]:
         """The loader's state as of the batch that the caller was given last."""
-        return self._state if self._state is not None else self.loader.state_dict()  # type: ignore[attr-defined]
+        if self._state is not None:
+            return self._state
+        state: Dict[str, Any] = self.loader.state_dict()  # type: ignore[attr-defined]
+        return state
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """The loader's; iterate anew after it."""
@@ -137,14 +141,15 @@ class Overlap:
             return _Item(error=error)
 
     def _hand_out(self, item: "_Item") -> Any:
-        assert self._streams is not None
-        stream = self._streams.current()
+        streams = self._streams
+        assert streams is not None
+        stream = streams.current()
         if item.done is not None:
-            self._streams.wait(stream, item.done)
+            streams.wait(stream, item.done)
             for tensor in _tensors(item.encoded):
-                self._streams.keep_for(tensor, stream)
-        if self.overlap == "auto" and self._streams.concurrent and self._trial.decision is None:
-            self._trial.step(lambda: self._streams.record(stream, timed=True), self._streams.milliseconds)
+                streams.keep_for(tensor, stream)
+        if self.overlap == "auto" and streams.concurrent and self._trial.decision is None:
+            self._trial.step(partial(streams.record, stream, timed=True), streams.milliseconds)
         if isinstance(item.batch, dict):
             return {**item.batch, self._field: item.encoded}
         kind = type(item.batch)
@@ -196,9 +201,10 @@ class _Trial:
 
     def _decide(self, milliseconds: Callable[[Any, Any], Optional[float]]) -> None:
         times = [milliseconds(begin, end) for begin, end in self._rounds]
-        if any(time is None for time in times):
+        known = [time for time in times if time is not None]
+        if len(known) < len(times):
             return
-        off, on = (min(times[way::2]) / self._steps for way in (0, 1))  # type: ignore[type-var]
+        off, on = (min(known[way::2]) / self._steps for way in (0, 1))
         self.decision = self.overlapped = on < off
         _log.info("overlap: %s is kept: %.2f ms a step with it, %.2f without", "on" if on < off else "off", on, off)
 
@@ -210,8 +216,8 @@ class Streams(Protocol):
     side: Any
 
     def current(self) -> Any: ...
-    def on(self, stream: Any) -> contextlib.AbstractContextManager: ...
-    def no_grad(self) -> contextlib.AbstractContextManager: ...
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]: ...
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]: ...
     def record(self, stream: Any, timed: bool = False) -> Any: ...
     def wait(self, stream: Any, event: Any) -> None: ...
 
@@ -224,7 +230,9 @@ class Streams(Protocol):
 
 def streams_of(tensor: Any) -> Streams:
     """The streams of the device that a torch tensor is on."""
-    return _CudaStreams(tensor.device) if tensor.is_cuda else _Inline()
+    if tensor.is_cuda:
+        return _CudaStreams(tensor.device)
+    return _Inline()
 
 
 class _CudaStreams:
@@ -235,14 +243,19 @@ class _CudaStreams:
 
         self._cuda = torch.cuda
         self._device = device
-        self.no_grad = torch.no_grad
+        self._no_grad = torch.no_grad
         self.side = torch.cuda.Stream(device)
 
     def current(self) -> Any:
         return self._cuda.current_stream(self._device)
 
-    def on(self, stream: Any) -> contextlib.AbstractContextManager:
-        return self._cuda.stream(stream)
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._cuda.stream(stream)
+        return context
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._no_grad()
+        return context
 
     def record(self, stream: Any, timed: bool = False) -> Any:
         event = self._cuda.Event(enable_timing=timed)
@@ -269,13 +282,17 @@ class _Inline:
     def __init__(self) -> None:
         import torch
 
-        self.no_grad = torch.no_grad
+        self._no_grad = torch.no_grad
 
     def current(self) -> Any:
         return None
 
-    def on(self, stream: Any) -> contextlib.AbstractContextManager:
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext()
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._no_grad()
+        return context
 
     def record(self, stream: Any, timed: bool = False) -> Any:
         return None

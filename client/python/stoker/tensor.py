@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _dlpack, _library
-
-if TYPE_CHECKING:
-    from .batch import Batch
+from ._handle import BatchHandle
 
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
 
@@ -42,7 +40,7 @@ class Tensor:
     #: DLPack's number of the kind of device (1 the CPU, 2 CUDA), and the device's index.
     device: tuple[int, int]
 
-    def __init__(self, batch: Batch, index: int) -> None:
+    def __init__(self, batch: BatchHandle, index: int) -> None:
         described = _library.TensorStruct()
         _library.check(_library.library().stoker_batch_get_tensor(batch.pointer, index, ctypes.byref(described)))
         self._batch = batch
@@ -126,21 +124,12 @@ class Tensor:
         elements = (ctypes.c_uint8 * self.nbytes).from_address(self._data or ctypes.addressof(_EMPTY))
         elements.owner = self  # type: ignore[attr-defined]
         flat: Any = memoryview(elements).cast("B")
-        if 0 in self.shape:  # memoryview has no such shapes.
-            return flat.cast(_FORMATS[self.dtype])
-        return flat.cast(_FORMATS[self.dtype], self.shape)
+        shape = [] if 0 in self.shape else [self.shape]  # memoryview has no shapes with a 0.
+        view: memoryview = flat.cast(_FORMATS[self.dtype], *shape)
+        return view
 
     def __buffer__(self, flags: int) -> Any:  # Python 3.12's memoryview(tensor).
         return self.memoryview()
 
 
 _EMPTY = (ctypes.c_uint8 * 1)()
-
-
-def stream_number(stream: Any) -> int:
-    """A stream of torch (cuda_stream), CuPy (ptr) or plainly a number, as the number."""
-    for attribute in ("cuda_stream", "ptr"):
-        number = getattr(stream, attribute, None)
-        if number is not None:
-            return int(number)
-    return int(stream)
