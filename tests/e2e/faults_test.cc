@@ -11,6 +11,7 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "gtest/gtest.h"
+#include "tests/support/certificate.h"
 #include "tests/support/cluster.h"
 #include "tests/support/hostile_clients.h"
 #include "tests/support/photo_folder.h"
@@ -42,6 +43,7 @@ class FaultsTest : public testing::Test {
     options.batch_size = 10;
     options.span_samples = 4;
     options.last_batch = LastBatch::kPartial;
+    options.span_deadline = absl::Minutes(2);  // A span that comes late is not lost, however slow the machine.
     return options;
   }
 
@@ -92,6 +94,25 @@ TEST_F(FaultsTest, SigtermFinishesWhatIsOwedAndExitsCleanly) {
   auto loader = Loader::Create(Job({a.address(), b.address()}));
   ASSERT_TRUE(loader.ok()) << loader.status();
   ASSERT_TRUE((*loader)->Next().ok());
+  a.process().Signal(SIGTERM);
+  EXPECT_EQ(RunEpoch(**loader).sample_ids.size(), 110);
+  EXPECT_EQ(a.process().Wait(), 0) << a.process().Stderr();
+  EXPECT_EQ((*loader)->stats().retried_spans, 0);
+}
+
+TEST_F(FaultsTest, SigtermDrainsThoughTheTlsKeyIsGoneSinceTheStart) {
+  const std::string prefix = *folder_ + "/rotated";
+  MakeCertificate(prefix);
+  std::vector<std::string> flags = Flags();
+  for (const std::string& flag : {"--tls-cert=" + prefix + ".crt", "--tls-key=" + prefix + ".key"})
+    flags.push_back(flag);
+  StokerdProcess a(flags), b(flags);
+  LoaderOptions job = Job({a.address(), b.address()});
+  job.tls_ca_file = prefix + ".crt";
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  ASSERT_TRUE((*loader)->Next().ok());
+  ASSERT_TRUE(std::filesystem::remove(prefix + ".key"));
   a.process().Signal(SIGTERM);
   EXPECT_EQ(RunEpoch(**loader).sample_ids.size(), 110);
   EXPECT_EQ(a.process().Wait(), 0) << a.process().Stderr();
