@@ -340,6 +340,26 @@ TEST(LoaderTest, ACallerMayKeepEveryBatch) {
   EXPECT_EQ(late.Hex(), early.Hex());
 }
 
+TEST(LoaderTest, ADigestSavedInTheMiddleGoesOnToTheSameNumber) {
+  Cluster cluster(1, SyntheticConfig(300));
+  auto loader = Loader::Create(Job(cluster));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  EpochDigest whole;
+  std::unique_ptr<EpochDigest> part = std::make_unique<EpochDigest>();
+  for (auto batch = (*loader)->Next(); batch.ok() && *batch; batch = (*loader)->Next()) {
+    ASSERT_TRUE(whole.Add(**batch).ok());
+    ASSERT_TRUE(part->Add(**batch).ok());
+    const std::string saved = part->Save();
+    part = std::make_unique<EpochDigest>();
+    for (const std::string& wrong : {std::string(), saved + "0", saved.substr(0, saved.size() - 2), "x" + saved})
+      EXPECT_TRUE(absl::IsInvalidArgument(part->Resume(wrong))) << wrong;
+    ASSERT_TRUE(part->Resume(saved).ok()) << saved;
+    EXPECT_EQ(part->samples(), whole.samples());
+  }
+  EXPECT_GT(whole.samples(), 0);
+  EXPECT_EQ(part->Hex(), whole.Hex());
+}
+
 TEST(LoaderTest, AwaitHasItsEndWhereACallerKeepsAllBatches) {
   Cluster cluster(1, SyntheticConfig(300));
   LoaderOptions job = Job(cluster);
