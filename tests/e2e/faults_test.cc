@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
@@ -167,7 +168,8 @@ TEST_F(FaultsTest, AJobGoesOnAmongClientsThatNeverReadOrMeanHarm) {
     auto next = (*loader)->Next();
     ASSERT_TRUE(next.ok()) << next.status();
   }
-  for (const auto& client : hostile) EXPECT_GT(client->messages(), 0);
+  for (const auto& client : hostile)
+    while (client->messages() == 0) absl::SleepFor(absl::Milliseconds(1));  // Each has done its worst, or will.
   hostile.clear();
   EXPECT_LT(server.process().PeakMemory(), uint64_t{6} << 30);
   stalled.clear();
