@@ -93,7 +93,7 @@ absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& opt
   const Module& module = LoadedModule();
   if (module.decode == nullptr)
     return absl::UnavailableError(
-        absl::StrCat("decoding a ", format.name, " takes the module for OpenCV: ", module.error));
+        absl::StrCat("decoding a ", format.name, " needs the OpenCV module, which cannot be loaded: ", module.error));
   image.Reset(WholeOf(size));
   std::vector<uint8_t> plain;
   if (format.size == PnmSize) file = plain = PlainPnm(file);
