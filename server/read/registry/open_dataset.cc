@@ -23,7 +23,7 @@ bool IsDatasetName(const std::string& name) {
   return true;
 }
 
-// "train" of "/data/train/".
+// Returns the last component of a path, such as "train" for "/data/train/".
 absl::string_view BaseName(absl::string_view path) {
   while (absl::ConsumeSuffix(&path, "/") || absl::ConsumeSuffix(&path, "/.")) {
   }
