@@ -56,7 +56,7 @@ absl::Status CheckName(const v1::SyntheticField& field, std::set<std::string>& n
 
 absl::Status CheckJpeg(const v1::SyntheticField& field) {
   if (field.name() != "image")
-    return absl::InvalidArgumentError("encoding: jpeg is for the field `image` only, for no other is decoded");
+    return absl::InvalidArgumentError("encoding: jpeg is for the field `image` only, since no other field is decoded");
   if (field.dtype() != v1::DTYPE_UINT8 && field.dtype() != v1::DTYPE_UNSPECIFIED)
     return absl::InvalidArgumentError("dtype: a jpeg is uint8");
   if (field.shape_size() != 3 || field.shape(2) != 3)

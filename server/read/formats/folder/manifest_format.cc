@@ -182,7 +182,7 @@ absl::StatusOr<FolderListing> ParseManifest(std::string_view bytes, std::string_
   if (Reader(bytes.substr(covered.size())).Get<uint64_t>() != Checksum(covered))
     return absl::DataLossError("its checksum is wrong");
   Reader reader(covered.substr(kManifestHeaderBytes));
-  if (reader.GetBytes() != root) return absl::FailedPreconditionError("it is of another folder");
+  if (reader.GetBytes() != root) return absl::FailedPreconditionError("it belongs to another folder");
   FolderListing listing;
   listing.began_seconds = reader.Get<int64_t>();
   listing.fingerprint = reader.Take(kFingerprintBytes);
