@@ -9,7 +9,7 @@
 namespace stoker {
 
 // Warps the whole image `in` (RGB or RGBX) by `warp` and writes the result to `out` as H×W×3 packed uint8 of the same
-// size. `out` must not overlap `in`. It is thread-safe and writes the same bytes on every CPU.
+// size. `out` must not overlap `in`. The function is thread-safe and writes the same bytes on every CPU.
 //
 // The result is that of PIL's Image.transform(AFFINE). Nearest gives the same bytes, except where a center falls on the
 // border of two pixels. Bilinear is within one level.

@@ -45,10 +45,10 @@ struct FusedOps {
 // Turns `ops` into as few passes over an image of `size` as it can. The passes make the same bytes as the ops one after
 // the other.
 //
-// Crops of crops become one crop. A crop moves before color ops that look at single pixels only. A flip moves before
-// all color ops, because an image and its mirror image have the same histogram and mean. After that, crop, resize and
-// flips are one pass, and neighboring color ops are another. Ops that undo each other are left out. (An op that changes
-// nothing by itself is not in `ops`: DrawOp does not draw it.) Pure.
+// Crops of crops become one crop. A crop moves ahead of color ops that look at single pixels only. A flip moves ahead
+// of all color ops, because an image and its mirror image have the same histogram and mean. After that, crop, resize
+// and flips are one pass, and neighboring color ops are another. Ops that undo each other are left out. (An op that
+// changes nothing by itself is not in `ops`: DrawOp does not draw it.) Pure.
 FusedOps Fuse(ImageSize size, std::span<const OpParameters> ops);
 
 // Returns whether `op` looks at the whole image, not at each pixel alone.

@@ -10,8 +10,8 @@ namespace stoker {
 
 // Applies `ops`, one after the other, in place to `pixels`, a whole image of H×W×3 packed uint8.
 //
-// Each op gives the bytes that torchvision.transforms.v2.functional gives for a PIL image. Neighboring ops share a pass
-// over the image. It is thread-safe and writes the same bytes on every CPU.
+// Each op gives the bytes that torchvision.transforms.v2.functional gives for a PIL image. Ops share a pass over the
+// image where they can. The function is thread-safe and writes the same bytes on every CPU.
 void ApplyColors(std::span<const ColorParameters> ops, ImageSize size, uint8_t* pixels);
 
 }  // namespace stoker

@@ -25,7 +25,7 @@ struct ImageFigures {
 };
 
 // Takes `count` packed RGB pixels through all `steps` in one pass, in place. Returns the figures that `figures` asks
-// for, measured after the steps; the others are 0. It is thread-safe and writes the same bytes on every CPU.
+// for, measured after the steps; the others are 0. The function is thread-safe and writes the same bytes on every CPU.
 ImageFigures RunColorPass(std::span<const ColorStep> steps, Figures figures, int64_t count, uint8_t* pixels);
 
 }  // namespace stoker

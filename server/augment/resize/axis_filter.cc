@@ -8,8 +8,8 @@
 namespace stoker {
 namespace {
 
-// The kernels below take a distance from their center. One unit is an input pixel, or the scale where a kernel is
-// widened.
+// The kernels below take a distance from their center. One unit is `width` input pixels: 1, or the scale where a kernel
+// is widened.
 
 double Abs(double x) { return x < 0 ? -x : x; }
 

@@ -95,7 +95,8 @@ HWY_INLINE auto UpperBytes(V16 even, V16 odd) {
   return hn::BitCast(d64, hn::Or(hn::ShiftRight<8>(even), hn::And(odd, hn::Set(d16, 0xff00))));
 }
 
-// Where the RGB bytes of four pixels are in two results of UpperBytes. The last four of the 16 entries mean nothing.
+// The places of the RGB bytes of four pixels in two results of UpperBytes. The last four of the 16 entries mean
+// nothing.
 alignas(16) constexpr uint8_t kPackPixels[16] = {0, 2, 4, 1, 3, 5, 8, 10, 12, 9, 11, 13, 0, 0, 0, 0};
 
 // Blends the strip to the output columns x to x + 3. Calls store(row, pixels) for rows of the strip: each 16-byte block

@@ -60,7 +60,7 @@ struct Sums {
   }
 };
 
-// Where the bytes of four pixels are in a block before ClampedPixels puts them into this order.
+// The orders that ClampedPixels can give the bytes of four pixels: each entry is a byte's place in a block before that.
 alignas(16) constexpr uint8_t kRgbx[16] = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
 alignas(16) constexpr uint8_t kRgb[16] = {0, 2, 4, 8, 10, 12, 1, 3, 5, 9, 11, 13, 0, 0, 0, 0};
 
