@@ -38,7 +38,7 @@ def test_it_says_why_there_is_no_cuda():
 
 def test_it_says_what_servers_offer(server):
     said = about("--servers", server.address)
-    assert f"  servers     {server.address}\n    dataset   photos, 200 samples\n" in said.stdout, said.stderr
+    assert f"  servers     {server.address}\n    dataset   photos, 200 samples: image folder " in said.stdout, said.stderr
 
 
 def test_what_is_wrong_is_said_and_fails():
