@@ -166,6 +166,7 @@ typedef struct stoker_tensor {
   uint8_t dtype_bits;
 } stoker_tensor;
 
+// What a batch is made of.
 typedef struct stoker_batch_info {
   uint64_t epoch;
   int64_t size;                // How many samples it has.

@@ -19,6 +19,7 @@ struct FleetStats {
   absl::Duration received;        // by the receiving thread: parsing and copying
   v1::StageTimes server;          // nanoseconds, summed over spans
 
+  // One server, as the job knows it.
   struct Server {
     std::string address;
     bool connected = false;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "client/loader/batch.h"
@@ -19,6 +20,13 @@ class EpochDigest {
 
   // Adds a batch's real samples. InvalidArgument unless they follow those before, from position 0.
   absl::Status Add(const Batch& batch);
+
+  // What was added so far, as a line of text: SHA-256 in the middle, not a digest. Another process goes on from it.
+  std::string Save() const;
+
+  // Goes on from what Save() returned, in place of what was added here. InvalidArgument where `saved` is something
+  // else.
+  absl::Status Resume(std::string_view saved);
 
   // 64 hexadecimal digits. Call once.
   std::string Hex();

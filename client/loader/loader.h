@@ -20,6 +20,7 @@
 
 namespace stoker {
 
+// What a job reads, from which servers, and how its batches are cut.
 struct LoaderOptions {
   // Where the servers are: a shared client, or else what Client::Options says of these.
   std::shared_ptr<Client> client;

@@ -1,7 +1,6 @@
 """A batch, and what is known of it beside its fields."""
 
-from __future__ import annotations
-
+# Without `from __future__ import annotations`, with which the fields of named tuples have types that pdoc cannot find.
 import ctypes
 import json
 from typing import Any, NamedTuple

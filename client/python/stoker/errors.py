@@ -35,10 +35,14 @@ class NotFoundError(StokerError, LookupError):
 
 
 class AlreadyExistsError(StokerError):
+    """What should be made is there already."""
+
     code = 6
 
 
 class PermissionDeniedError(StokerError):
+    """The servers do not allow this."""
+
     code = 7
 
 
@@ -55,10 +59,14 @@ class FailedPreconditionError(StokerError, RuntimeError):
 
 
 class AbortedError(StokerError):
+    """An operation was broken off. The message says by whom and why."""
+
     code = 10
 
 
 class OutOfRangeError(StokerError, ValueError):
+    """A number lies outside of what is allowed; the message names it."""
+
     code = 11
 
 
@@ -69,6 +77,8 @@ class UnimplementedError(StokerError, NotImplementedError):
 
 
 class InternalError(StokerError):
+    """A defect in Stoker: please report the message."""
+
     code = 13
 
 
@@ -85,6 +95,8 @@ class DataLossError(StokerError):
 
 
 class UnauthenticatedError(StokerError):
+    """The servers do not know who asks."""
+
     code = 16
 
 

@@ -575,7 +575,10 @@ def _range(name: str) -> AbstractContextManager[Any]:
 
 
 def _register_with_torch() -> None:
-    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset."""
+    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset. Old torches,
+    such as 1.13, have no way to say so: there a program iterates over the loader itself.
+    """
     data = sys.modules.get("torch.utils.data")
-    if data is not None:
-        data.IterableDataset.register(Loader)
+    register = getattr(getattr(data, "IterableDataset", None), "register", None)
+    if register is not None:
+        register(Loader)
