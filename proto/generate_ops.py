@@ -31,11 +31,12 @@ _LEFT_OUT = {"OwnOp"}
 
 # Where torchvision's signature says what the proto cannot: arguments that go by name only, one that has to be given
 # though its place allows to leave it out, and defaults that the servers do not have, which are therefore sent.
+_MIX = ["*", "alpha: Optional[float] = None", "num_classes: Optional[int] = None", "field: Optional[str] = None"]
 _SIGNATURES = {
     "Grayscale": ["num_output_channels: int = 1"],  # The servers refuse 1, and say why: it must not become 3 unsaid.
     "ToMemoryFormat": ['memory_format: str = "channels_first"'],
-    "MixUp": ["*", "alpha: Optional[float] = None", "num_classes: Optional[int] = None", "field: Optional[str] = None"],
-    "CutMix": ["*", "alpha: Optional[float] = None", "num_classes: Optional[int] = None", "field: Optional[str] = None"],
+    "MixUp": _MIX,
+    "CutMix": _MIX,
 }
 
 
@@ -75,8 +76,8 @@ class CommentError(Exception):
 
 # ---- protoc's descriptors ----
 #
-# protoc writes a FileDescriptorSet (google/protobuf/descriptor.proto). The few fields wanted of it are read here by their
-# numbers, so that no package is needed.
+# protoc writes a FileDescriptorSet (google/protobuf/descriptor.proto). The few fields wanted of it are read here by
+# their numbers, so that no package is needed.
 
 
 def fields_of(data: bytes) -> dict[int, list[Any]]:
@@ -240,7 +241,7 @@ def argument_of(op: str, field: dict[int, list[Any]], text: str, enums: dict[str
 
 # ---- Python ----
 
-_HEADER = '''"""The ops by torchvision's names. Written by proto/generate_ops.py from pipeline.proto: change that, not this file."""
+_HEADER = '''"""The ops by torchvision's names. Written by proto/generate_ops.py: change pipeline.proto, not this file."""
 
 from __future__ import annotations
 
@@ -277,7 +278,9 @@ def class_of(kind: Kind) -> Iterator[str]:
     yield from docstring_of(kind, [by_name[name] for name in names], required)
     yield ""
     keyword_only = [] if "*" in signature else ["*"]
-    yield from call("def __init__", ["self", *signature, *keyword_only, "placement: Optional[str] = None"], " -> None:", 4)
+    yield from call(
+        "def __init__", ["self", *signature, *keyword_only, "placement: Optional[str] = None"], " -> None:", 4
+    )
     passed = [f"{name}={by_name[name].conversion.format(name)}" for name in names]
     yield from call("super().__init__", [*passed, "placement=placement"], "", 8)
 
@@ -417,7 +420,9 @@ def main() -> int:
     stale = [path for path, text in files.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if options.check:
-            print(f"{path.relative_to(options.root)} is not what pipeline.proto says: run ./dev generate", file=sys.stderr)
+            print(
+                f"{path.relative_to(options.root)} is not what pipeline.proto says: run ./dev generate", file=sys.stderr
+            )
         else:
             path.write_text(files[path], encoding="utf-8")
             print(f"wrote {path.relative_to(options.root)}")

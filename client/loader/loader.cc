@@ -108,6 +108,7 @@ class Loader::Impl {
   std::string State() const;
   absl::Status Restore(const std::string& state, bool accept_other_pixels);
   uint64_t batches_per_epoch() const { return plan_.BatchesFrom(0); }
+  const std::vector<v1::Field>& fields() const { return device_pipeline_.fields(); }
   const v1::DescribeResponse& description() const { return description_; }
   const LoaderOptions& options() const { return options_; }
   LoaderStats stats() const;
@@ -588,6 +589,7 @@ absl::Status Loader::Restore(const std::string& state, bool accept_other_pixels)
   return impl_->Restore(state, accept_other_pixels);
 }
 uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
+const std::vector<v1::Field>& Loader::fields() const { return impl_->fields(); }
 const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
 const LoaderOptions& Loader::options() const { return impl_->options(); }
 LoaderStats Loader::stats() const { return impl_->stats(); }

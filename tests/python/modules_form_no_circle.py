@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""modules_form_no_circle.py PACKAGE: fails where modules of the package in the folder PACKAGE import each other in a circle.
+"""modules_form_no_circle.py PACKAGE: fails where modules of the package in that folder import each other in a circle.
 
 Every import counts, also one inside a function or under TYPE_CHECKING. Before it looks at PACKAGE it shows, with small
 packages that it makes, that it finds what it is to find. Needs Python 3.9 and nothing else.
@@ -70,7 +70,10 @@ def check_itself() -> None:
     planted = {
         "at the top": ("from .b import f", "from . import a"),
         "inside of a function": ("from .b import f", "def g():\n    from . import a"),
-        "for types alone": ("import sample.b", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import T"),
+        "for types alone": (
+            "import sample.b",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import T",
+        ),
         "by the package": ("from . import b", "from . import version"),
     }
     for name, (first, second) in planted.items():

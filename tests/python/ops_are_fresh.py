@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ops_are_fresh.py PROTOC: fails unless what proto/generate_ops.py writes is checked in as it would write it.
 
-It also shows, on a copy of the files, that a new op makes the check fail, and that generating then gives the op a Python
-class and a row in the documentation; and that a comment which lacks something is an error. Needs Python 3.9.
+It also shows, on a copy of the files, that a new op makes the check fail, and that generating then gives the op a
+Python class and a row in the documentation; and that a comment which lacks something is an error. Needs Python 3.9.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def check_a_new_op(root: Path) -> None:
     assert page.endswith("|\n\n<!-- end of ops -->\n\nMore.\n"), page
 
     replace(proto, "\n// ---- Policies ----\n", NEW_OP)
-    replace(proto, "    UnpackBits unpack_bits = 38;\n", "    UnpackBits unpack_bits = 38;\n    RoundCorners round = 99;\n")
+    replace(
+        proto, "    UnpackBits unpack_bits = 38;\n", "    UnpackBits unpack_bits = 38;\n    RoundCorners round = 99;\n"
+    )
     stale = generate(root, "--check")
     assert stale.returncode == 1 and f"{MODULE} is not what" in stale.stdout, stale.stdout
     assert generate(root).returncode == 0

@@ -26,7 +26,9 @@ transforms.RandomHorizontalFlip(probability=0.5)  # type: ignore[call-arg]
 transforms.MixUp(0.2, num_classes=10)  # type: ignore[misc]
 transforms.Compose(["RandomInvert"])  # type: ignore[list-item]
 
-loader = stoker.Loader(["cpu1:7077", "cpu2:7077"], batch_size=256, device="cuda", transforms=pipeline, rank=0, world_size=2)
+loader = stoker.Loader(
+    ["cpu1:7077", "cpu2:7077"], batch_size=256, device="cuda", transforms=pipeline, rank=0, world_size=2
+)
 stoker.Loader("cpu1:7077", batch_size=256, transforms=Path("train.yaml"))
 stoker.Loader("cpu1:7077")  # type: ignore[call-arg]
 stoker.Loader("cpu1:7077", batch_size="256")  # type: ignore[arg-type]

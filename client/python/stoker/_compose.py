@@ -1,4 +1,4 @@
-"""Ops in a row."""
+"""Puts ops in a row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._op import Document, Op
 
 
 class Compose:
-    """Ops in the order of application."""
+    """A list of ops, in the order of application."""
 
     def __init__(self, transforms: Sequence[Op]) -> None:
         self.transforms: list[Op] = list(transforms)

@@ -1,4 +1,4 @@
-"""How ops of torchvision.transforms and its v2 are converted."""
+"""Converts the ops of torchvision.transforms and of its v2."""
 
 from __future__ import annotations
 

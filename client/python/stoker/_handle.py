@@ -1,4 +1,4 @@
-"""A batch of the library, by its handle: what a batch's tensors need of it, and no more."""
+"""The handle of a batch of the library. A batch's tensors need this much of it, and no more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BatchHandle(_library.Owner):
             _library.library().stoker_batch_release(pointer)
 
     def use_on(self, stream: Any) -> None:
-        """Does what ``Tensor.use_on`` does, for all of the batch's tensors."""
+        """Does for all of the batch's tensors what ``Tensor.use_on`` does for one."""
         _library.check(_library.library().stoker_batch_use_on(self.pointer, stream_number(stream)))
 
     def wait(self) -> None:
@@ -30,14 +30,14 @@ class BatchHandle(_library.Owner):
         _library.check(_library.library().stoker_batch_wait(self.pointer))
 
     def managed(self, index: int) -> int:
-        """A new DLManagedTensor of one field, by its address: whoever takes it calls its deleter."""
+        """The address of a new DLManagedTensor of one field. Whoever takes it calls its deleter."""
         tensor = ctypes.c_void_p()
         _library.check(_library.library().stoker_batch_dlpack(self.pointer, index, ctypes.byref(tensor)))
         return tensor.value  # type: ignore[return-value]
 
 
 def stream_number(stream: Any) -> int:
-    """A stream of torch (cuda_stream), CuPy (ptr) or plainly a number, as the number."""
+    """The number of a stream: of torch's (cuda_stream), of CuPy's (ptr), or the number itself."""
     for attribute in ("cuda_stream", "ptr"):
         number = getattr(stream, attribute, None)
         if number is not None:

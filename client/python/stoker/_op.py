@@ -11,7 +11,7 @@ Document = dict[str, Any]
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON knows it."""
+    """`value` as something that JSON has."""
     if isinstance(value, Op):
         return value.document()
     if isinstance(value, Mapping):
@@ -20,15 +20,15 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if hasattr(value, "tolist"):  # Arrays and scalars of NumPy and torch.
+    if hasattr(value, "tolist"):  # NumPy's and torch's arrays and scalars have it.
         return plain(value.tolist())
-    if isinstance(getattr(value, "value", None), str):  # torchvision's InterpolationMode.
+    if isinstance(getattr(value, "value", None), str):  # torchvision's InterpolationMode has it.
         return value.value
     return dtype_name(value)
 
 
 def dtype_name(dtype: Any) -> str:
-    """``"float32"`` of "float32" and of torch's, NumPy's and JAX's float32."""
+    """The name of a dtype: "float32" for "float32" itself and for torch's, NumPy's and JAX's float32."""
     if isinstance(dtype, str):
         return dtype
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
@@ -41,7 +41,7 @@ def dtype_word(dtype: Any) -> Optional[str]:
 
 
 class Op:
-    """One op: its name and those of its arguments that were given. Immutable."""
+    """One op: its name, and the arguments that were given. Immutable."""
 
     def __init__(self, *, placement: Optional[str] = None, **arguments: Any) -> None:
         self._arguments = {name: plain(value) for name, value in arguments.items() if value is not None}
@@ -52,7 +52,7 @@ class Op:
         return type(self).__name__
 
     def document(self) -> Document:
-        """As the server's YAML has it, ``{"RandomResizedCrop": {"size": 224}}``."""
+        """The op as the server's YAML has it: ``{"RandomResizedCrop": {"size": 224}}``."""
         document: Document = {self.name: copy.deepcopy(self._arguments)}
         if self._placement is not None:
             document["placement"] = self._placement

@@ -1,4 +1,4 @@
-"""The ops by torchvision's names. Written by proto/generate_ops.py from pipeline.proto: change that, not this file."""
+"""The ops by torchvision's names. Written by proto/generate_ops.py: change pipeline.proto, not this file."""
 
 from __future__ import annotations
 

@@ -26,11 +26,16 @@ class Views:
 
 
 class Pipeline:
-    """Ops and all else that a pipeline can say; the words are those of the server's YAML.
+    """Ops, and all else that a pipeline can say. The words are those of the server's YAML.
 
-    ``bad_samples``: "fail" (the default) or "substitute". ``decode_warnings``: "fail_truncated", "fail", "ignore".
-    ``jpeg_scaling``: "k2" (the default), "exact", "k1". ``fields``: those to send, in this order. ``limits``: a dict of
-    max_pixels, max_scans. ``views`` instead of ops: several images of each sample.
+    Arguments:
+        transforms: the ops: a list of them, a ``Compose``, or a ``Compose`` of torchvision or Albumentations.
+        views: several images of each sample, instead of ops.
+        bad_samples: "fail" (the default) or "substitute".
+        decode_warnings: "fail_truncated" (the default), "fail" or "ignore".
+        jpeg_scaling: "k2" (the default), "exact" or "k1".
+        fields: the fields to send, in this order. Default: all of the dataset's.
+        limits: a dict of max_pixels and max_scans.
     """
 
     def __init__(
@@ -71,13 +76,14 @@ _DEFAULT = Compose([RandomResizedCrop(224), RandomHorizontalFlip()])
 
 
 def _ops(transforms: Any) -> Sequence[Op]:
-    """A list of ops as it is; a torchvision or Albumentations Compose converted."""
+    """The ops of a list as they are, or those of a torchvision or Albumentations Compose, converted."""
     return transforms if isinstance(transforms, Sequence) else convert(transforms).transforms
 
 
 def options_of(transforms: Any, dtype: Any = None, **settings: Optional[str]) -> Document:
-    """What a loader's options say of the pipeline: "pipeline", "pipeline_name", or nothing. `settings` that are not
-    None are the pipeline's.
+    """What a loader's options say of the pipeline: "pipeline", "pipeline_name", or nothing.
+
+    Those of `settings` that are not None become part of the pipeline.
     """
     settings = {key: value for key, value in settings.items() if value is not None}
     if settings:
@@ -104,7 +110,7 @@ def options_of(transforms: Any, dtype: Any = None, **settings: Optional[str]) ->
 
 
 def with_dtype(pipeline: Document, dtype: Optional[str]) -> Document:
-    """`pipeline` whose images become `dtype`; floats with channels first unless it says something else."""
+    """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline says something else."""
     ops: list[Document] = list(plain(pipeline.get("ops", [])))
     if dtype is not None:
         _cast(ops, dtype)
@@ -119,7 +125,7 @@ def with_dtype(pipeline: Document, dtype: Optional[str]) -> Document:
 
 
 def _cast(ops: list[Document], dtype: str) -> None:
-    """Makes the last ToDtype one to `dtype`, or adds one, before the ops that want floats."""
+    """Makes the last ToDtype convert to `dtype`, or adds a ToDtype before the ops that want floats."""
     for op in reversed(ops):
         if _name(op) == "ToDtype":
             op["ToDtype"] = {**op["ToDtype"], "dtype": dtype}

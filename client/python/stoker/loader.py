@@ -1,4 +1,4 @@
-"""The loader: a training job's batches, from however many servers there are."""
+"""The loader, which hands out a training job's batches from however many servers there are."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .batch import Batch, BatchInfo, Digest
 from .errors import CancelledError, InvalidArgumentError, StokerWarning
 
 
-_CONNECTING = "not connected yet"  # The library's word for a server that may still come.
+_CONNECTING = "not connected yet"  # So the library calls a server that may still come.
 
 
 class DatasetInfo:
-    """What the servers say of the dataset."""
+    """The dataset as the servers describe it."""
 
     def __init__(self, name: str, samples: int, fingerprint: str) -> None:
-        #: As the servers' configuration has it.
+        #: Its name in the servers' configuration.
         self.name = name
-        #: Of its samples' names, sizes and labels, in hexadecimal: equal on all copies of it.
+        #: A hash of its samples' names, sizes and labels, in hexadecimal. It is equal for all copies of the dataset.
         self.fingerprint = fingerprint
         self._samples = samples
 
     def __len__(self) -> int:
-        """Samples in it."""
+        """How many samples it has."""
         return self._samples
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class DatasetInfo:
 
 
 class Sampler:
-    """What training frameworks expect of ``loader.sampler``; the loader itself shuffles, and shares out among ranks."""
+    """Has what frameworks expect of ``loader.sampler``. The loader itself shuffles, and shares out among ranks."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -145,18 +145,18 @@ class Loader(_library.Owner):
     ) -> None:
         super().__init__()
         self._handle: Optional[int] = None
-        self._lock = threading.RLock()  # The library takes most calls for one loader one at a time.
-        self._life = threading.Lock()  # Those that it takes from any thread need its life alone. Taken before _lock.
+        self._lock = threading.RLock()  # The library takes most calls for a loader one at a time.
+        self._life = threading.Lock()  # Held while the handle must live, for calls from any thread. Comes before _lock.
         self._as_dict = as_dict
         self._names = names
         self._last_batch = last_batch
         self._epoch_iterator: Optional[_Epoch] = None
-        # An exception that a signal raises, as Ctrl-C does, may hide what the library returned: then that waits here.
+        # Holds what the library returned where an exception came between, such as Ctrl-C's, until the next call.
         self._pending = Batch()
         self._restored = False
         self._warned: set[str] = set()
         self._warned_substituted = False
-        #: What the batch handed out last is made of; None before the first.
+        #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
 
         options = {
@@ -206,7 +206,7 @@ class Loader(_library.Owner):
     # ---- what it is ----
 
     def __len__(self) -> int:
-        """Batches of a whole epoch; equal on all ranks. The first epoch after ``load_state_dict`` has fewer left."""
+        """How many batches a whole epoch has, equal on all ranks. After ``load_state_dict`` fewer may be left."""
         return int(self.description["batches_per_epoch"])
 
     def __repr__(self) -> str:
@@ -238,17 +238,17 @@ class Loader(_library.Owner):
 
     @property
     def epoch(self) -> int:
-        """The epoch of the iteration that is under way, else of the next one."""
+        """The epoch of the iteration that is under way, or else of the next one."""
         return self._epoch
 
     # ---- iterating ----
 
     def __iter__(self) -> Iterator[Any]:
-        """The next epoch's batches: tuples of its fields, or dicts. ``info`` says what the last one is made of."""
+        """Iterates over the next epoch's batches, tuples of fields or dicts. ``info`` says what the last is made of."""
         return self._begin(self._hand_out)
 
     def batches(self) -> Iterator[Batch]:
-        """As iterating over the loader, but the batches are ``stoker.Batch``: tensors, positions and ids in one."""
+        """Iterates as over the loader itself, but over ``stoker.Batch``: tensors, positions and ids in one."""
         return self._begin(lambda batch: batch)
 
     def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
@@ -288,7 +288,7 @@ class Loader(_library.Owner):
         batch = self._pending
         if batch.pointer:
             batch.describe()
-        if not batch.pointer or batch.epoch != self._epoch:  # Or the epoch's end went unseen.
+        if not batch.pointer or batch.epoch != self._epoch:  # The epoch's end may have gone unseen.
             iterator.left = True
             self._epoch_iterator = None
             self._epoch += 1
@@ -325,15 +325,16 @@ class Loader(_library.Owner):
             return dict(zip(self._field_names, arrays)) if self._as_dict else tuple(arrays)
 
     def use_on(self, tensors: Any, stream: Any) -> None:
-        """Before a CUDA stream other than the one current at hand-out works on ``tensors``: see ``stoker.use_on``."""
+        """Lets work on another CUDA stream than the one current at hand-out use ``tensors``: see ``stoker.use_on``."""
         outputs.use_on(tensors, stream)
 
     # ---- where it stands ----
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is epoch ``epoch``, from its beginning. Right after ``load_state_dict``, the epoch that
-        the state stands in is gone on with: ``for epoch in range(loader.epoch, epochs): loader.set_epoch(epoch)`` is
-        right in every job, resumed or not.
+        """Makes the next iteration epoch ``epoch``, from its beginning.
+
+        Right after ``load_state_dict`` it leaves the epoch of the state where the state stands. So ``for epoch in
+        range(loader.epoch, epochs): loader.set_epoch(epoch)`` is right in every job, resumed or not.
         """
         with self._exclusively():
             if not (self._restored and epoch == self._epoch):
@@ -341,12 +342,14 @@ class Loader(_library.Owner):
                 self._go_to(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands, some hundred bytes that JSON takes: batches that were handed out count, those made
-        ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
+        """Where the loader stands, in some hundred bytes that JSON takes.
+
+        Batches that were handed out count, those that were made ahead do not. It is equal on all ranks after the same
+        number of batches, so it is enough to save one rank's.
         """
         with self._exclusively():
             state = self._document(self._library.stoker_loader_state)
-            if self._pending.pointer:  # Counts for the library, but was not handed out.
+            if self._pending.pointer:  # The library counts it, but it was not handed out.
                 state.update(epoch=self._epoch, position=self._position)
             return state
 
@@ -387,16 +390,16 @@ class Loader(_library.Owner):
             self._epoch_iterator = None
 
     def stats(self) -> dict[str, Any]:
-        """What it has done since it was made: counts of batches, samples, spans and bytes, seconds that it waited, and
-        each server's part.
+        """What the loader has done since it was made: counts of batches, samples, spans and bytes, the seconds that it
+        waited, and each server's part.
         """
         self.check_process()
-        with self._life:  # Never waits for a batch.
+        with self._life:  # Nothing that waits for a batch holds it.
             self._usable()
             return _library.document_from(self._library.stoker_loader_stats, self._handle)
 
     def digest(self, epoch: Optional[int] = None) -> str:
-        """Reads a whole epoch, by default ``epoch``, and gives its SHA-256, the number that ``stoker digest`` prints.
+        """Reads a whole epoch, by default ``self.epoch``, and gives its SHA-256, which ``stoker digest`` prints too.
 
         Raises StokerError unless the loader has one rank and keeps the epoch's tail: ``last_batch="partial"``.
         """
@@ -414,7 +417,7 @@ class Loader(_library.Owner):
     # ---- its end ----
 
     def close(self) -> None:
-        """Ends its connections and threads; what waits in another thread raises CancelledError. Batches stay valid."""
+        """Ends the loader's connections and threads. A wait of another thread raises CancelledError. Batches stay."""
         if self.in_child():
             return
         with self._life:
@@ -449,7 +452,10 @@ class Loader(_library.Owner):
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
-        """For calls that the library takes one at a time. In a forked child another thread's lock would never open."""
+        """Surrounds calls that the library takes one at a time.
+
+        It checks the process first: in a forked child a lock that another thread held would never open.
+        """
         self.check_process()
         with self._lock:
             self._usable()
@@ -492,7 +498,7 @@ def _whole_number(key: str, value: Any) -> int:
 
 
 def _json(options: Mapping[str, Any]) -> bytes:
-    """As a JSON object; NumPy's and torch's whole numbers count as Python's."""
+    """`options` as a JSON object. NumPy's and torch's whole numbers count as Python's."""
     for key, value in options.items():
         try:
             json.dumps(value, allow_nan=False, default=partial(_whole_number, key))
@@ -509,8 +515,8 @@ class _Epoch:
     def __init__(self, loader: Loader, hand_out: Callable[[Batch], Any]) -> None:
         self._loader = loader
         self._hand_out = hand_out
-        self.begun = False  # A batch was handed out.
-        self.left = False  # It is over, or another iteration began.
+        self.begun = False  # Becomes true when a batch was handed out,
+        self.left = False  # and this when the epoch is over or another iteration began.
         self._over = False
 
     def __iter__(self) -> _Epoch:
@@ -533,7 +539,9 @@ def servers_offer(
     tls_ca_file: Optional[str] = None,
     tls_server_name: Optional[str] = None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """What servers offer: {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
+    """Asks servers what they offer.
+
+    The answer is {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
     "pipeline"}]}.
     """
     options = {
@@ -558,7 +566,7 @@ def _device_name(device: Any) -> str:
 
 
 def _range(name: str) -> AbstractContextManager[Any]:
-    """A range in torch.profiler's trace, while it is on."""
+    """Shows what it surrounds as a range in torch.profiler's trace, while that is on."""
     profiler = sys.modules.get("torch.autograd.profiler")
     if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
         return nullcontext()

@@ -1,4 +1,4 @@
-"""A frozen encoder that works a batch ahead of the training that its output is for, on a CUDA stream of its own."""
+"""Lets a frozen encoder work a batch ahead of the training, on a CUDA stream of its own."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class Overlap:
     the caller's stream waits for its output, the host never does. Batches, their order and what the encoder makes of
     them are the same either way, provided that the encoder is frozen and draws no random numbers.
 
-    ``overlap`` is ``"on"``, ``"off"`` (the encoder runs where its output is used), or ``"auto"``: it does not always pay,
-    so the first steps are timed in turn with and without, and the faster way is kept and logged. On the CPU it is off.
+    ``overlap`` is ``"on"``, ``"off"`` (the encoder runs where its output is used), or ``"auto"``: it does not always
+    pay, so the first steps are timed in turn with and without, and the faster way is kept and logged. On the CPU it is
+    off.
 
     Batches are tuples, whose first element is encoded, or dicts, whose ``field`` is. The encoder may return a tensor or
     tuples, lists and dicts of them. The caller's current stream must not change while it iterates. Errors of the loader
@@ -76,12 +77,12 @@ class Overlap:
         return state
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """The loader's; iterate anew after it."""
+        """Does what the loader's does. Iterate anew after it."""
         self.loader.load_state_dict(state)  # type: ignore[attr-defined]
         self._state = None
 
     def set_epoch(self, epoch: int) -> None:
-        """The loader's; iterate anew after it."""
+        """Does what the loader's does. Iterate anew after it."""
         self.loader.set_epoch(epoch)  # type: ignore[attr-defined]
         self._state = None
 
@@ -119,7 +120,7 @@ class Overlap:
         return self._trial.overlapped
 
     def _make(self, source: Iterator[Any], beside: bool) -> "_Item":
-        """The next batch, encoded or about to be, or why there is none."""
+        """The next batch, encoded or about to be, or the reason why there is none."""
         try:
             batch = next(source)
             images = batch[self._field] if isinstance(batch, dict) else batch[0]
@@ -131,8 +132,8 @@ class Overlap:
             with self._streams.no_grad():
                 if not beside:
                     return _Item(batch, self.encoder(images), None, state, info)
-                # The batch is bound to the caller's stream, on which its memory is made and let go: the side stream waits
-                # for that one here, and that one for the side stream before the batch is handed out.
+                # The batch is bound to the caller's stream, on which its memory is made and let go: the side stream
+                # waits for that one here, and that one for the side stream before the batch is handed out.
                 self._streams.wait(self._streams.side, self._streams.record(self._streams.current()))
                 with self._streams.on(self._streams.side):
                     encoded = self.encoder(images)
@@ -176,18 +177,21 @@ def _tensors(value: Any) -> List[Any]:
 class _Trial:
     """Times steps in turn without and with overlap, two rounds of each, and keeps the faster."""
 
-    _SETTLE = 3  # Steps of a round that are not timed: the change of ways, and allocations of the first.
+    _SETTLE = 3  # Steps of a round that are not timed, because the ways change and memory is allocated in them.
 
     def __init__(self, steps: int) -> None:
         self.decision: Optional[bool] = None
-        self.overlapped = False  # The way to go now.
+        self.overlapped = False  # Whether the steps now go with overlap.
         self._steps = steps
         self._step = 0
         self._begin: Any = None
         self._rounds: List[Tuple[Any, Any]] = []
 
     def step(self, mark: Callable[[], Any], milliseconds: Callable[[Any, Any], Optional[float]]) -> None:
-        """Once a step. ``mark`` records an event; ``milliseconds`` are between two, None while they are not over."""
+        """Is called once a step.
+
+        ``mark`` records an event; ``milliseconds`` gives the time between two events, or None while they are not over.
+        """
         if len(self._rounds) == 4:
             self._decide(milliseconds)
             return
@@ -210,7 +214,7 @@ class _Trial:
 
 
 class Streams(Protocol):
-    """What of CUDA's streams the helper needs; tests have their own."""
+    """The part of CUDA's streams that the helper needs. Tests have their own."""
 
     concurrent: bool  # Whether there is more than one.
     side: Any
@@ -225,7 +229,7 @@ class Streams(Protocol):
         """The tensor's memory is not used again before what is on ``stream`` when it is let go."""
 
     def milliseconds(self, begin: Any, end: Any) -> Optional[float]:
-        """Between two timed events; None while ``end`` is not reached."""
+        """The time between two timed events, or None while ``end`` is not reached."""
 
 
 def streams_of(tensor: Any) -> Streams:
@@ -274,7 +278,7 @@ class _CudaStreams:
 
 
 class _Inline:
-    """The CPU's: work is done when it is called."""
+    """Stands in on the CPU, where work is done when it is called."""
 
     concurrent = False
     side = None

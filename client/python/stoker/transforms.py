@@ -7,8 +7,8 @@
         transforms.Normalize(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)),
     ])
 
-Names, arguments and defaults are torchvision's. An argument that is left out is left to the servers, which have the same
-defaults. Nothing is checked here: making a loader does that, and names the op and the argument that is wrong.
+Names, arguments and defaults are torchvision's. An argument that is left out is left to the servers, which have the
+same defaults. Nothing is checked here: making a loader does that, and names the op and the argument that is wrong.
 
 Every op takes ``placement="server"`` or ``"device"``. By default the servers change shapes and colors, and the loader's
 device makes floats. Images are uint8, height × width × channels, until ToDtype and ToMemoryFormat. Sizes are in pixels.
