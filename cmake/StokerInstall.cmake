@@ -1,5 +1,6 @@
-# What `cmake --install` lays down: the programs, and the CMake package `stoker`, by whose targets other projects link
-# the client: stoker::client from C++, stoker::capi from C and whatever calls C.
+# What `cmake --install` lays down: the programs, the server's systemd unit with a sample configuration, and the CMake
+# package `stoker`, by whose targets other projects link the client: stoker::client from C++, stoker::capi from C and
+# whatever calls C.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -48,4 +49,17 @@ function(stoker_install_client library)
 endfunction()
 
 stoker_install_client(stoker_loader)
-install(TARGETS stokerd stoker RUNTIME)
+install(TARGETS stoker RUNTIME)
+
+# The server as a service. /etc is the operator's: nothing is installed there, and nothing there is replaced. What
+# concerns a server alone is the component `server`.
+install(TARGETS stokerd RUNTIME COMPONENT server)
+install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.yaml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT server)
+install(CODE "
+  set(STOKER_UNIT \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.service\")
+  set(STOKER_SCRATCH \"${PROJECT_BINARY_DIR}/systemd\")
+  set(STOKER_BINDIR \"${CMAKE_INSTALL_BINDIR}\")
+  set(STOKER_DATADIR \"${CMAKE_INSTALL_DATADIR}\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/install_systemd_unit.cmake\")
+  " COMPONENT server)

@@ -21,7 +21,7 @@ using stoker::Call;
 using stoker::CallOn;
 using stoker::Tensor;
 
-// DLPack's numbers.
+// These numbers are DLPack's.
 constexpr int32_t kCpu = 1, kCuda = 2;
 constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4;
 
@@ -44,14 +44,14 @@ absl::StatusOr<const Tensor*> At(const stoker::Batch& batch, int32_t index) {
   return absl::OutOfRangeError(absl::StrCat("there is no tensor ", index, ": the batch has ", tensors.size()));
 }
 
-// Of a tensor without padding.
+// The strides of a tensor without padding, in elements.
 std::vector<int64_t> Strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return strides;
 }
 
-// What a DLManagedTensor stands in, from which it is reached by manager_ctx.
+// Surrounds a DLManagedTensor, whose manager_ctx leads back here.
 struct SharedTensor {
   stoker::Owner owner;
   Tensor tensor;
@@ -77,7 +77,7 @@ std::unique_ptr<SharedTensor> Share(const Tensor& tensor) {
   return shared;
 }
 
-// Each memory that the batch's tensors lie in, once.
+// The memories that the batch's tensors lie in, each once.
 std::set<std::shared_ptr<stoker::TensorMemory>> MemoriesOf(const stoker::Batch& batch) {
   std::set<std::shared_ptr<stoker::TensorMemory>> memories;
   for (const Tensor& tensor : batch.tensors())

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kErrorBytes = 4096;
 
-// Without a destructor, so that a thread's last calls may fail too.
+// An array has no destructor, so a thread may still fail while it ends.
 thread_local char last_error[kErrorBytes];
 
 std::atomic<pid_t> connected_process = 0;
@@ -21,7 +21,7 @@ stoker_code Report(const absl::Status& status) {
   absl::string_view message = status.message();
   if (message.size() >= kErrorBytes) {
     size_t end = kErrorBytes - 1;
-    while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xc0) == 0x80) --end;  // Whole characters.
+    while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xc0) == 0x80) --end;  // Keeps characters whole.
     message = message.substr(0, end);
   }
   std::memcpy(last_error, message.data(), message.size());
@@ -49,8 +49,7 @@ absl::Status BeginConnecting() {
   if (connected_process.compare_exchange_strong(process, getpid()) || process == getpid()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "this process was forked from one that had connected to servers already, whose threads it lacks: connect after "
-      "the "
-      "fork only, or start processes with 'spawn' or 'forkserver' instead of 'fork'");
+      "the fork only, or start processes with 'spawn' or 'forkserver' instead of 'fork'");
 }
 
 }  // namespace stoker

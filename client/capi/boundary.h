@@ -12,9 +12,9 @@
 
 namespace stoker {
 
-// What stands between callers in C and the C++ below. Thread-safe: an error is its thread's own.
+// Stands between callers in C and the C++ below. Thread-safe: each thread has an error of its own.
 
-// Keeps the message of a failure for stoker_error() and gives its code.
+// Keeps a failure's message for stoker_error(), and returns the status's code.
 stoker_code Report(const absl::Status& status);
 
 // The calling thread's last error.
@@ -23,7 +23,7 @@ const char* LastError();
 // A copy of `text` that stoker_free() frees. Throws std::bad_alloc.
 char* CopyOf(const std::string& text);
 
-// Runs the body of a call, `absl::Status()`. No exception leaves it, whatever allocates or throws inside.
+// Runs the body of a call, which returns an absl::Status. No exception leaves it, whatever allocates or throws inside.
 template <typename Body>
 stoker_code Call(Body body) noexcept {
   try {
@@ -37,8 +37,8 @@ stoker_code Call(Body body) noexcept {
   }
 }
 
-// Whose process an object is. A forked child has its memory, but not the threads that serve it, and locks that they
-// held stay taken: it may touch nothing, and lets go of nothing.
+// Remembers which process made an object. A forked child has the object's memory, but not the threads that serve it,
+// and locks that they held stay taken there. So the child may neither use the object nor let go of it.
 class Owner {
  public:
   bool here() const { return getpid() == process_; }
@@ -48,8 +48,8 @@ class Owner {
   const pid_t process_ = getpid();
 };
 
-// FailedPrecondition in a child of a process that has connected: gRPC's threads stayed there. Otherwise this process
-// has now connected.
+// Marks this process as one that has connected. FailedPrecondition in a forked child of such a process, because gRPC's
+// threads stayed in the parent.
 absl::Status BeginConnecting();
 
 }  // namespace stoker

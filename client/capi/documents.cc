@@ -9,9 +9,7 @@
 #include "common/config/key_names.h"
 #include "common/config/yaml_scalar.h"
 #include "common/fields/schema.h"
-#include "common/pipeline/device_pipeline.h"
 #include "common/pipeline/pipeline.h"
-#include "common/status_macros.h"
 #include "google/protobuf/descriptor.h"
 
 namespace stoker {
@@ -29,7 +27,7 @@ Json ScalarToJson(const Message& message, const FieldDescriptor& field, int inde
     case FieldDescriptor::CPPTYPE_STRING:
     case FieldDescriptor::CPPTYPE_ENUM: return text;
     case FieldDescriptor::CPPTYPE_BOOL: return text == "true";
-    // By its text, so that 0.1f is 0.1 and not 0.10000000149011612.
+    // The number's text comes between, so that 0.1f is 0.1 and not 0.10000000149011612.
     case FieldDescriptor::CPPTYPE_FLOAT:
     case FieldDescriptor::CPPTYPE_DOUBLE: return std::strtod(text.c_str(), nullptr);
     case FieldDescriptor::CPPTYPE_UINT32:
@@ -87,11 +85,9 @@ std::string ListDocument(const v1::ListDatasetsResponse& list) {
   return Dump({{"datasets", datasets}, {"pipelines", pipelines}});
 }
 
-absl::StatusOr<std::string> DescribeDocument(const Loader& loader) {
+std::string DescribeDocument(const Loader& loader) {
   const v1::DescribeResponse& description = loader.description();
   const LoaderOptions& options = loader.options();
-  const std::vector<v1::Field> sent(description.fields().begin(), description.fields().end());
-  STOKER_ASSIGN_OR_RETURN(const DevicePipeline device, DevicePipeline::Create(description.pipeline(), sent));
   return Dump({{"dataset", options.dataset},
                {"samples", description.identity().samples()},
                {"fingerprint", absl::BytesToHexString(description.identity().fingerprint())},
@@ -103,7 +99,7 @@ absl::StatusOr<std::string> DescribeDocument(const Loader& loader) {
                {"seed", options.seed},
                {"device", NameOf(options.device->id())},
                {"pipeline", ToJson(WithDefaults(description.pipeline()))},
-               {"fields", FieldsOf(device.fields())}});
+               {"fields", FieldsOf(loader.fields())}});
 }
 
 std::string StatsDocument(const LoaderStats& stats) {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "client/loader/batch.h"
 #include "client/loader/loader.h"
 #include "nlohmann/json.hpp"
@@ -11,13 +10,13 @@
 
 namespace stoker {
 
-// The JSON documents that stoker.h promises. Pure functions. Bytes that are no UTF-8 become U+FFFD.
+// Makes the JSON documents that stoker.h promises. Pure functions. Bytes that are no UTF-8 become U+FFFD.
 
-// A message with the keys and words of YAML (common/config), which ParseYaml reads back to an equal one.
+// `message` with the keys and words of YAML (common/config). ParseYaml reads it back to an equal message.
 nlohmann::ordered_json ToJson(const google::protobuf::Message& message);
 
 std::string ListDocument(const v1::ListDatasetsResponse& list);
-absl::StatusOr<std::string> DescribeDocument(const Loader& loader);
+std::string DescribeDocument(const Loader& loader);
 std::string StatsDocument(const LoaderStats& stats);
 std::string SubstitutedDocument(const Batch& batch);
 

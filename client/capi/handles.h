@@ -10,12 +10,12 @@
 #include "client/loader/epoch_digest.h"
 #include "client/loader/loader.h"
 
-// What the names of stoker.h stand for.
+// Defines the structs that stoker.h only names.
 
 struct stoker_loader {
   stoker::Owner owner;
   std::unique_ptr<stoker::Loader> loader;
-  bool waiting = false;  // stoker_loader_waiting
+  bool waiting = false;  // What stoker_loader_waiting says.
 };
 
 struct stoker_batch {
@@ -30,7 +30,7 @@ struct stoker_digest {
 
 namespace stoker {
 
-// `body` on an object that must be there and of this process.
+// Runs `body` on an object, which must be there and belong to this process.
 template <typename Handle, typename Body>
 stoker_code CallOn(Handle* handle, Body body) noexcept {
   return Call([&]() -> absl::Status {
@@ -40,7 +40,7 @@ stoker_code CallOn(Handle* handle, Body body) noexcept {
   });
 }
 
-// Ends an object; in a forked child it stays, for no destructor can run there.
+// Deletes an object. In a forked child it stays, because its destructor would wait for threads that are not there.
 template <typename Handle>
 void Release(Handle* handle) noexcept {
   if (handle != nullptr && handle->owner.here()) delete handle;

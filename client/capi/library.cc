@@ -5,6 +5,7 @@
 #include "client/capi/documents.h"
 #include "client/capi/options.h"
 #include "client/capi/stoker.h"
+#include "client/device/registry/open_device.h"
 #include "client/fleet/client.h"
 #include "common/status_macros.h"
 
@@ -16,6 +17,13 @@ uint32_t stoker_abi_version(void) { return STOKER_ABI_VERSION; }
 const char* stoker_version(void) { return STOKER_VERSION; }
 
 const char* stoker_error(void) { return stoker::LastError(); }
+
+stoker_code stoker_check_device(const char* device) {
+  return Call([&]() -> absl::Status {
+    if (device == nullptr) return absl::InvalidArgumentError("device: a null pointer");
+    return stoker::OpenDevice(device).status();
+  });
+}
 
 void stoker_free(char* text) { std::free(text); }
 

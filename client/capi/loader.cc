@@ -31,9 +31,8 @@ stoker_code stoker_loader_create(const char* options, stoker_loader** loader) {
 void stoker_loader_destroy(stoker_loader* loader) { stoker::Release(loader); }
 
 stoker_code stoker_loader_describe(const stoker_loader* loader, char** json) {
-  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
-    STOKER_ASSIGN_OR_RETURN(const std::string document, stoker::DescribeDocument(*self.loader));
-    *json = CopyOf(document);
+  return CallOn(loader, [&](const stoker_loader& self) {
+    *json = CopyOf(stoker::DescribeDocument(*self.loader));
     return absl::OkStatus();
   });
 }

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 constexpr double kMostSeconds = 365 * 86400.0;
 
-// Refuses, by an exception, what the parser itself lets pass.
+// Throws an exception where the parser lets pass what is refused here.
 class StrictKeys {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& value) {
@@ -31,7 +31,7 @@ class StrictKeys {
   }
 
  private:
-  std::vector<std::set<std::string>> open_;  // Keys so far of each object around.
+  std::vector<std::set<std::string>> open_;  // For each object around, the keys so far.
 };
 
 std::string ShownValue(const Json& value) {

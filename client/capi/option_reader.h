@@ -13,15 +13,16 @@
 
 namespace stoker {
 
-// The JSON document in `text`, called `name` in errors. InvalidArgument where it is none, has a key twice in one object
-// or is nested deeper than YAML may be.
+// Parses the JSON document `text`, which errors call `name`. InvalidArgument where it is no JSON, has a key twice in
+// one object, or is nested deeper than YAML may be.
 absl::StatusOr<nlohmann::json> ParseJson(const char* text, const std::string& name);
 
-// Reads the keys of one JSON object, each at most once; null is as good as no key, and leaves the target as it was. The
-// first error is kept: "options.batch_size: expected …, found …". One thread at a time; refers to `json`.
+// Reads the keys of one JSON object, each at most once. Where there is no key, or null, the target stays as it was. The
+// first error is kept for Finish(): "options.batch_size: expected …, found …". Used by one thread at a time. `json`
+// must outlive it.
 class OptionReader {
  public:
-  // `name` begins errors: "options".
+  // Errors begin with `name`, such as "options".
   OptionReader(const nlohmann::json& json, std::string name);
 
   // The value at `key`, or null where there is none.
@@ -30,16 +31,16 @@ class OptionReader {
   void Read(const std::string& key, std::string& text);
   void Read(const std::string& key, std::vector<std::string>& texts);
   void Read(const std::string& key, bool& flag);
-  void Read(const std::string& key, absl::Duration& seconds);  // Above 0.
+  void Read(const std::string& key, absl::Duration& seconds);  // The number must be above 0.
 
-  // A whole number from `least` to `most`.
+  // Reads a whole number from `least` to `most`.
   template <typename Integer>
   void Read(const std::string& key, Integer& number, uint64_t least, uint64_t most) {
     uint64_t value = 0;
     if (ReadInteger(key, least, most, value)) number = static_cast<Integer>(value);
   }
 
-  // One of some words.
+  // Reads one of `words`, and stores the value beside it.
   template <typename Value>
   void Read(const std::string& key, Value& value, const std::vector<std::pair<std::string, Value>>& words) {
     std::vector<std::string> spellings;
@@ -48,9 +49,10 @@ class OptionReader {
     if (index >= 0) value = words[index].second;
   }
 
+  // Keeps an error of the caller's own, unless there is one already.
   void Fail(const std::string& key, const std::string& what);
 
-  // The first error, or that of a key that nothing asked for.
+  // The first error, or one that names a key that nothing asked for, or OK.
   absl::Status Finish() const;
 
  private:

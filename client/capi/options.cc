@@ -29,7 +29,7 @@ void ReadClientOptions(OptionReader& reader, Client::Options& options) {
     reader.Fail("tls_server_name", "needs tls_ca_file");
 }
 
-// Without the "pipeline:1:37: " of text that nobody wrote.
+// Leaves out "pipeline:1:37: ", a place in text that was made from JSON and that nobody wrote.
 absl::Status WithoutPlace(const absl::Status& status) {
   absl::string_view message = status.message();
   const absl::string_view whole = message;
@@ -41,7 +41,7 @@ absl::Status WithoutPlace(const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("pipeline: ", message.substr(end + 2)));
 }
 
-// JSON is YAML's flow style.
+// An object is parsed as YAML too, because JSON is YAML's flow style.
 absl::Status ParsePipeline(const Json& json, v1::Pipeline& pipeline) {
   if (json.is_string()) return ParseYaml(json.get<std::string>(), "pipeline", pipeline);
   return WithoutPlace(ParseYaml(json.dump(), "pipeline", pipeline));

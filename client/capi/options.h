@@ -8,13 +8,13 @@
 
 namespace stoker {
 
-// The JSON options of stoker.h. Pure functions. InvalidArgument names the key: "options.batch_sice: unknown key; did
-// you mean 'batch_size'?".
+// Parses the JSON options of stoker.h. Pure functions. InvalidArgument names the key: "options.batch_sice: unknown key;
+// did you mean 'batch_size'?".
 
-// Of stoker_list.
+// The options of stoker_list.
 absl::StatusOr<Client::Options> ParseClientOptions(const char* text);
 
-// Of stoker_loader_create. In `loader`, client and device are for the caller to fill in from the others.
+// The options of stoker_loader_create. The caller makes the client and the device, and puts them into `loader`.
 struct CreateOptions {
   Client::Options client;
   LoaderOptions loader;

@@ -1,18 +1,21 @@
 #ifndef STOKER_CLIENT_CAPI_STOKER_H_
 #define STOKER_CLIENT_CAPI_STOKER_H_
 
-// The client as a C library, libstoker.so: what the Python package and the LibTorch adapter stand on, and any other
-// language may. Plain C, nothing but this header; gRPC, protobuf and the C++ runtime inside of the library are its own
-// and meet no others in the process.
+// The client as a C library, libstoker.so. The Python package and the LibTorch adapter are built on it, and any other
+// language can be. This header is all that a caller needs. gRPC, protobuf and the C++ runtime inside of the library are
+// its own, and do not meet others in the process.
 //
-// Calls that can fail return a stoker_code, 0 for success; stoker_error() then says in words what failed, for the
-// calling thread until its next failing call. What a function gives through a pointer stays untouched when it fails.
-// Strings are UTF-8. JSON documents may gain keys; unknown keys in those that the caller gives are errors that name
-// them, and null there is as good as no key.
+// Errors: a call that can fail returns a stoker_code, 0 for success. stoker_error() then says in words what failed. A
+// call that fails leaves what it would have written through a pointer as it was.
 //
-// Objects are used by one thread at a time, unless said otherwise; different objects by any. A process that forks must
-// not use them in the child, nor connect there if it had connected before: calls fail there with
-// STOKER_FAILED_PRECONDITION, and those that let go of an object do nothing.
+// Documents: strings are UTF-8. JSON documents that the library gives may gain keys. In those that the caller gives an
+// unknown key is an error that names it, and null counts as no key.
+//
+// Threads: an object is used by one thread at a time, unless its function says otherwise. Different objects may be used
+// by different threads.
+//
+// Forks: a process that forks must not use its objects in the child, nor connect there if it had connected before. Such
+// calls fail with STOKER_FAILED_PRECONDITION, and calls that let go of an object do nothing.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +30,9 @@
 extern "C" {
 #endif
 
-// Raised when a function is added; a change that breaks callers raises the library's major version, libstoker.so.1.
-#define STOKER_ABI_VERSION 1
+// This number is raised when a function is added. A change that breaks callers raises the library's major version
+// instead, which is 1 in libstoker.so.1.
+#define STOKER_ABI_VERSION 2
 
 // gRPC's canonical codes.
 typedef enum stoker_code {
@@ -54,28 +58,34 @@ typedef enum stoker_code {
 typedef struct stoker_loader stoker_loader;
 typedef struct stoker_batch stoker_batch;
 typedef struct stoker_digest stoker_digest;
-struct DLManagedTensor;  // dlpack.h's, of DLPack 0.x: what a capsule named "dltensor" holds.
+struct DLManagedTensor;  // Defined by dlpack.h of DLPack 0.x. A capsule named "dltensor" holds one.
 
 // ---- the library ----
 
-// STOKER_ABI_VERSION as the library was built with it, and the project's version, "0.1.0".
+// The STOKER_ABI_VERSION that the library was built with, and the project's version, such as "0.1.0".
 STOKER_EXPORT uint32_t stoker_abi_version(void);
 STOKER_EXPORT const char* stoker_version(void);
 
-// The calling thread's last error; empty before the first. Valid until the thread's next failing call.
+// What the calling thread's last failing call failed with, in words. The text is empty before the first failure, and
+// valid until the next.
 STOKER_EXPORT const char* stoker_error(void);
 
-// Frees what this library gave as a char*. Takes null.
+// Whether loaders can use the device "cpu", "cuda" or "cuda:1" in this process: STOKER_OK, or
+// STOKER_FAILED_PRECONDITION where the library is built without CUDA, or the machine has no driver or no such GPU;
+// stoker_error() then says which. Opens the device and closes it again. Since ABI version 2.
+STOKER_EXPORT stoker_code stoker_check_device(const char* device);
+
+// Frees a string that the library gave as a char*. Null is allowed.
 STOKER_EXPORT void stoker_free(char* text);
 
-// What servers offer, as JSON: {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
-// "pipeline"}]}. `options` is JSON with "servers", a list of addresses, and optionally "connect_timeout" in seconds,
-// "tls_ca_file", "tls_server_name".
+// Asks servers what they offer. The answer is JSON: {"datasets": [{"name", "samples", "fingerprint", "description"}],
+// "pipelines": [{"name", "pipeline"}]}. `options` is JSON with "servers", a list of addresses, and optionally
+// "connect_timeout" in seconds, "tls_ca_file" and "tls_server_name".
 STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 
 // ---- loaders ----
 
-// Connects, and checks everything. `options` is a JSON object:
+// Makes a loader: connects to the servers, and checks everything. `options` is a JSON object:
 //
 //   servers             list of addresses: "host:port", "dns:///name:port", "file:/path", "unix:/path"; required
 //   batch_size          samples of a batch of this rank; required
@@ -84,121 +94,133 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 //                       as a string; or "pipeline_name", one that the servers offer; default: RandomResizedCrop(224),
 //                       RandomHorizontalFlip
 //   device              "cpu" (default), "cuda", "cuda:1"
-//   pin                 "auto" (default): page-locked memory for a GPU as far as it is to be had; "on": or fail; "off"
-//   pinned_bytes        bound of page-locked memory; default: no other than prefetch_bytes
+//   pin                 page-locked memory for a GPU: "auto" (default) takes as much as it gets, "on" fails where it
+//                       does not get all, "off" takes none
+//   pinned_bytes        bound of page-locked memory; default: prefetch_bytes alone bounds it
 //   seed                default 0
 //   shuffle             "full" (default), "none", or {"mode": "block", "block_samples": …, "window_blocks": …}
 //   last_batch          "drop" (default), "pad", "partial"
 //   rank, world_size    default: RANK and WORLD_SIZE of the environment, else one rank
 //   prefetch            batches ahead; default: enough to keep servers busy; bounded by "prefetch_bytes", default 1 GiB
 //   names               whether batches carry samples' names; default false
-//   progress_timeout    seconds without any arrival until next fails; default 60
-//   span_deadline       least seconds until a span is asked for again; default 2
+//   progress_timeout    stoker_loader_next fails after so many seconds without any arrival; default 60
+//   span_deadline       a span is asked for again after so many seconds at the earliest; default 2
 //   connect_timeout     seconds; default 30
 //   connections         to each server; default 1
-//   tls_ca_file, tls_server_name
+//   tls_ca_file         PEM file of the certificates that the servers' are checked against; default: no TLS
+//   tls_server_name     the name in the servers' certificate, where it is not their address
 STOKER_EXPORT stoker_code stoker_loader_create(const char* options, stoker_loader** loader);
 
-// Ends its streams. Batches and tensors stay valid. Takes null.
+// Ends the loader and its streams. Batches and tensors stay valid. Null is allowed.
 STOKER_EXPORT void stoker_loader_destroy(stoker_loader* loader);
 
-// As JSON: {"dataset", "samples", "fingerprint", "batch_size", "rank", "world_size", "batches_per_epoch",
-// "sample_bytes", "seed", "device", "pipeline": {…, defaults filled in}, "fields": [{"name", "dtype", "shape"}, as
-// handed out, without the batch's dimension]}.
+// Describes the loader as JSON: {"dataset", "samples", "fingerprint", "batch_size", "rank", "world_size",
+// "batches_per_epoch", "sample_bytes", "seed", "device", "pipeline", "fields": [{"name", "dtype", "shape"}]}. The
+// pipeline has its defaults filled in. The fields are those of batches; shapes lack the batch's dimension.
 STOKER_EXPORT stoker_code stoker_loader_describe(const stoker_loader* loader, char** json);
 
-// The next batch of the epoch, or null at its end; the call after that begins the next epoch. Waits at most
-// `timeout_seconds` (negative: as long as progress_timeout allows): then STOKER_DEADLINE_EXCEEDED, with `*batch` set to
-// null and nothing lost, so that a caller may look at its signals and call again. Other errors are sticky.
+// Gives the next batch of the epoch, or null at its end. The call after that begins the next epoch.
+//
+// The call waits at most `timeout_seconds`; if that is negative, as long as progress_timeout allows. When the time is
+// over it returns STOKER_DEADLINE_EXCEEDED and sets `*batch` to null. Nothing is lost then: a caller may look at its
+// signals and call again. Other errors stay: later calls return them too.
 STOKER_EXPORT stoker_code stoker_loader_next(stoker_loader* loader, double timeout_seconds, stoker_batch** batch);
 
-// 1 if the last failure of stoker_loader_next was its timeout alone, 0 if the loader itself gave up.
+// Says whether the last failure of stoker_loader_next was its timeout alone (1), or the loader itself gave up (0).
 STOKER_EXPORT int stoker_loader_waiting(const stoker_loader* loader);
 
-// The next batch is then the epoch's first.
+// Makes the next batch the first of `epoch`.
 STOKER_EXPORT stoker_code stoker_loader_set_epoch(stoker_loader* loader, uint64_t epoch);
 
-// Makes stoker_loader_next return STOKER_CANCELLED, now and from now on. From any thread.
+// Makes stoker_loader_next return STOKER_CANCELLED, also where it waits now. Any thread may call this.
 STOKER_EXPORT void stoker_loader_cancel(stoker_loader* loader);
 
-// Where the loader stands, some hundred bytes of JSON: what was returned counts, what was prefetched does not.
+// Says where the loader stands, in some hundred bytes of JSON. Batches that were returned count, prefetched ones do
+// not.
 STOKER_EXPORT stoker_code stoker_loader_state(const stoker_loader* loader, char** json);
 
-// Goes on from a state, also one of another batch size, world size or number of servers. STOKER_FAILED_PRECONDITION
-// names what else differs; servers of another pixel version are taken only if `accept_other_pixels`. Clears a sticky
-// error.
+// Makes the loader go on from a state, also one of another batch size, world size or number of servers. Fails with
+// STOKER_FAILED_PRECONDITION where anything else differs, and names it. Servers of another pixel version are accepted
+// only where `accept_other_pixels` is not 0. A loader that had failed works again.
 STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int accept_other_pixels);
 
-// What it has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans", "hedged_spans",
-// "cached_spans", "waited_seconds", "received_seconds", "transformed_seconds", "server_seconds": {"read": …, …},
-// "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. From any thread.
+// Says what the loader has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans",
+// "hedged_spans", "cached_spans", "waited_seconds", "received_seconds", "transformed_seconds", "server_seconds":
+// {"read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
+// call this.
 STOKER_EXPORT stoker_code stoker_loader_stats(const stoker_loader* loader, char** json);
 
 // ---- batches ----
 
-// Kinds of devices and of elements, and their numbers, are DLPack's.
+// One field of a batch. The numbers of devices and of elements' types are DLPack's.
 typedef struct stoker_tensor {
   const char* name;
-  const void* data;  // Row by row, without padding, aligned to 256 bytes where the device made it. Null if empty.
+  // The elements, row by row, without padding; aligned to 256 bytes where the device made them. Null if there are none.
+  const void* data;
   uint64_t bytes;
-  const int64_t* shape;  // Samples first.
+  const int64_t* shape;  // `ndim` numbers; the first is the number of samples.
   int32_t ndim;
-  int32_t device_type;  // 1: CPU, 2: CUDA
+  int32_t device_type;  // 1 is the CPU, 2 is CUDA.
   int32_t device_id;
-  uint8_t dtype_code;  // 0: int, 1: uint, 2: float, 4: bfloat
+  uint8_t dtype_code;  // 0 is int, 1 uint, 2 float, 4 bfloat.
   uint8_t dtype_bits;
 } stoker_tensor;
 
+// What a batch is made of.
 typedef struct stoker_batch_info {
   uint64_t epoch;
-  int64_t size;               // Samples in it,
-  int64_t real;               // of which these first ones are no padding.
-  const uint64_t* positions;  // `size` of each.
-  const uint64_t* sample_ids;
+  int64_t size;                // How many samples it has.
+  int64_t real;                // How many of them, the first ones, are no padding.
+  const uint64_t* positions;   // Each sample's position in the epoch's order over all ranks.
+  const uint64_t* sample_ids;  // Each sample's index in the dataset.
   int32_t tensors;
 } stoker_batch_info;
 
-// Pointers in what these fill are valid until the batch is released.
+// Fill a struct. Its pointers are valid until the batch is released.
 STOKER_EXPORT void stoker_batch_get_info(const stoker_batch* batch, stoker_batch_info* info);
 STOKER_EXPORT stoker_code stoker_batch_get_tensor(const stoker_batch* batch, int32_t index, stoker_tensor* tensor);
 
-// A sample's name; empty unless the loader was made with "names".
+// The name of the batch's sample `row`. It is empty unless the loader was made with "names".
 STOKER_EXPORT const char* stoker_batch_name(const stoker_batch* batch, int64_t row);
 
-// Bad samples that others stood in for, as JSON: [{"position", "bad_sample_id", "bad_sample_name", "reason"}].
+// The bad samples that others stood in for, as JSON: [{"position", "bad_sample_id", "bad_sample_name", "reason"}].
 STOKER_EXPORT stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json);
 
-// Must come before work on a CUDA stream that reads the batch's tensors, once for each stream: `stream`, a
-// cudaStream_t, waits for them, and their memory's next use waits for what is on `stream` when they are let go. 0 and 1
-// are CUDA's legacy default stream, 2 the calling thread's. `stream` is one of the tensors' GPU, lives until they are
-// let go and captures no CUDA graph then. Does not wait itself. Nothing on the CPU.
+// Lets work on a CUDA stream use the batch's tensors. Call it once for each stream, before such work is queued.
+//
+// `stream`, a cudaStream_t, then waits until the tensors are made. Their memory is used again only after the work that
+// is on `stream` when they are let go. 0 and 1 are CUDA's legacy default stream, 2 is the calling thread's. `stream`
+// must belong to the tensors' GPU, live until they are let go, and capture no CUDA graph then. The call itself does not
+// wait, and does nothing on the CPU.
 STOKER_EXPORT stoker_code stoker_batch_use_on(const stoker_batch* batch, uintptr_t stream);
 
-// Waits until the batch is made, for whoever copies it to the host without a stream.
+// Waits until the batch is made. Whoever copies it to the host without a stream needs this.
 STOKER_EXPORT stoker_code stoker_batch_wait(const stoker_batch* batch);
 
-// One of its tensors as DLPack has it, which owns the memory beyond the batch: whoever takes it calls its deleter, from
-// any thread. On CUDA call stoker_batch_use_on for the consumer's stream first.
+// Gives one of the batch's tensors as a DLManagedTensor, which keeps the memory when the batch is gone. Whoever takes
+// it calls its deleter, from any thread. On CUDA call stoker_batch_use_on for the consumer's stream first.
 STOKER_EXPORT stoker_code stoker_batch_dlpack(const stoker_batch* batch, int32_t index,
                                               struct DLManagedTensor** tensor);
 
-// As stoker_batch_use_on, for one tensor that came from stoker_batch_dlpack and was not deleted: for a further stream.
+// Does what stoker_batch_use_on does, for one tensor from stoker_batch_dlpack that was not deleted yet.
 STOKER_EXPORT stoker_code stoker_dlpack_use_on(struct DLManagedTensor* tensor, uintptr_t stream);
 
-// Lets go of the batch; tensors that were taken out of it stay. Takes null. From any thread.
+// Lets go of the batch. Tensors that were taken out of it stay. Null is allowed. Any thread may call this.
 STOKER_EXPORT void stoker_batch_release(stoker_batch* batch);
 
 // ---- digests ----
 
-// The SHA-256 over an epoch's samples as the servers made them: the same number whatever the batches, servers and
-// device.
+// Begins a digest: the SHA-256 over an epoch's samples as the servers made them. It is the same number whatever the
+// batches, servers and device.
 STOKER_EXPORT stoker_digest* stoker_digest_create(void);
 
-// Adds a batch's samples, which must follow those before, from the epoch's first.
+// Adds a batch's samples. They must follow those before; the first are the epoch's first.
 STOKER_EXPORT stoker_code stoker_digest_add(stoker_digest* digest, const stoker_batch* batch);
 
-// 64 hexadecimal digits. Call once.
+// Gives the digest as 64 hexadecimal digits. It can be taken once.
 STOKER_EXPORT stoker_code stoker_digest_hex(stoker_digest* digest, char** hex);
+
+// Frees the digest. Null is allowed.
 STOKER_EXPORT void stoker_digest_destroy(stoker_digest* digest);
 
 #ifdef __cplusplus

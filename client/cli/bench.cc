@@ -17,6 +17,7 @@
 #include "client/cli/output_file.h"
 #include "client/cli/progress.h"
 #include "client/cli/report.h"
+#include "client/cli/state_file.h"
 #include "client/cli/stop_signal.h"
 #include "client/loader/epoch_digest.h"
 #include "client/loader/loader.h"
@@ -34,7 +35,10 @@ constexpr char kExamples[] = R"(Examples:
   stoker bench --servers cpu1:7077 --digest --sheet sheet.png --json figures.json
       Also the epoch's SHA-256, equal however many servers made it; a picture of the first batch; the figures as JSON.
   stoker bench --servers cpu1:7077 --world-size 8 --rank 0
-      What one of 8 GPUs' processes would get.)";
+      What one of 8 GPUs' processes would get.
+  stoker bench --servers cpu1:7077 --batches 500 --state job.state
+      500 batches, and with the same command the 500 after them. FILE holds the epoch and position of the whole job, as
+      Loader::State() in C++ and state_dict() in Python do: any number of servers and ranks goes on from it.)";
 
 constexpr size_t kMostSubstituted = 5;  // listed
 constexpr int64_t kSheetTiles = 32;
@@ -49,7 +53,7 @@ struct BenchFlags {
   int64_t rank = -1, world_size = -1;
   std::string last_batch = "partial";
   bool digest = false, quiet = false;
-  std::string sheet, json;
+  std::string sheet, json, state;
 };
 
 LastBatch LastBatchOf(const std::string& word) {
@@ -93,7 +97,9 @@ absl::StatusOr<std::unique_ptr<Loader>> OpenLoader(const BenchFlags& flags, cons
 // Takes batches from a loader, and measures.
 class Bench {
  public:
-  Bench(const BenchFlags& flags, const std::string& dataset, Loader& loader);
+  // The loader stands where `saved` says, and `digest` is of the epoch so far if one is to be taken.
+  Bench(const BenchFlags& flags, const SavedState& saved, std::unique_ptr<EpochDigest> digest,
+        const std::string& dataset, Loader& loader);
 
   // Until what the flags ask for is done, or an error.
   absl::Status Run();
@@ -103,13 +109,18 @@ class Bench {
 
   const std::optional<Picture>& sheet() const { return sheet_; }
 
+  // Of the epoch that was not read to its end, or null.
+  const EpochDigest* digest() const { return digest_.get(); }
+
  private:
   uint64_t BatchesToCome() const;
   absl::Status RunEpoch();
   absl::Status Take(const Batch& batch);
+  absl::Status Digest(const Batch& batch);
   bool Done() const { return flags_.batches > 0 && batches_ >= flags_.batches; }
 
   const BenchFlags& flags_;
+  const SavedState& saved_;
   Loader& loader_;
   Progress progress_;
   const absl::Time begun_ = absl::Now();
@@ -117,40 +128,58 @@ class Bench {
   HostUse host_;
   absl::Time looked_ = begun_;
   uint64_t batches_ = 0, samples_ = 0;
-  std::optional<EpochDigest> digest_;
+  std::unique_ptr<EpochDigest> digest_;
   std::optional<Picture> sheet_;
   Figures figures_;
 };
 
-Bench::Bench(const BenchFlags& flags, const std::string& dataset, Loader& loader)
-    : flags_(flags), loader_(loader), progress_(BatchesToCome(), flags.quiet) {
+Bench::Bench(const BenchFlags& flags, const SavedState& saved, std::unique_ptr<EpochDigest> digest,
+             const std::string& dataset, Loader& loader)
+    : flags_(flags),
+      saved_(saved),
+      loader_(loader),
+      progress_(BatchesToCome(), flags.quiet),
+      digest_(std::move(digest)) {
   const v1::DescribeResponse& description = loader.description();
   figures_.dataset = dataset;
   figures_.fingerprint = absl::BytesToHexString(description.identity().fingerprint());
   figures_.sample_bytes = description.sample_bytes();
   figures_.parallelism = description.parallelism();
+  figures_.state = flags.state;
+  figures_.from = saved.cursor;
 }
 
 uint64_t Bench::BatchesToCome() const {
   if (flags_.epochs == 0 && flags_.batches > 0) return flags_.batches;
-  const uint64_t all = std::max<uint64_t>(1, flags_.epochs) * loader_.batches_per_epoch();
+  const uint64_t whole_epochs = std::max<uint64_t>(1, flags_.epochs) - 1;
+  const uint64_t all = BatchesLeft(loader_, saved_.cursor.position) + whole_epochs * loader_.batches_per_epoch();
   return flags_.batches > 0 ? std::min(flags_.batches, all) : all;
 }
 
 absl::Status Bench::Run() {
   const uint64_t most = flags_.epochs > 0 ? flags_.epochs : flags_.batches > 0 ? UINT64_MAX : 1;
-  for (uint64_t epoch = 0; epoch < most && !Done(); ++epoch) STOKER_RETURN_IF_ERROR(RunEpoch());
+  for (uint64_t epoch = 0; epoch < most && !Done(); ++epoch) {
+    if (flags_.digest && epoch > 0) digest_ = std::make_unique<EpochDigest>();
+    STOKER_RETURN_IF_ERROR(RunEpoch());
+  }
   return absl::OkStatus();
 }
 
 absl::Status Bench::RunEpoch() {
-  if (flags_.digest) digest_.emplace();
   while (!Done()) {
     STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader_.Next());
     if (!batch.has_value()) break;
     STOKER_RETURN_IF_ERROR(Take(*batch));
   }
-  if (flags_.digest) figures_.digests.push_back(digest_->Hex());
+  return absl::OkStatus();
+}
+
+// Adds a batch to the epoch's digest, which is the figures' with the last one.
+absl::Status Bench::Digest(const Batch& batch) {
+  STOKER_RETURN_IF_ERROR(digest_->Add(batch));
+  if (digest_->samples() < loader_.description().identity().samples()) return absl::OkStatus();
+  figures_.digests.push_back(digest_->Hex());
+  digest_.reset();
   return absl::OkStatus();
 }
 
@@ -164,7 +193,7 @@ absl::Status Bench::Take(const Batch& batch) {
   figures_.images = images != nullptr;
   if (!flags_.sheet.empty() && !sheet_.has_value() && images != nullptr && batch.size() > 0)
     sheet_ = ContactSheet(*images, kSheetTiles);
-  if (digest_.has_value()) STOKER_RETURN_IF_ERROR(digest_->Add(batch));
+  if (digest_ != nullptr) STOKER_RETURN_IF_ERROR(Digest(batch));
   progress_.Update(batches_, samples_);
   if (absl::Now() - looked_ >= kBetweenLooks) {
     host_.Look();
@@ -181,6 +210,7 @@ Figures Bench::TakeFigures(bool interrupted) {
   figures_.gpu_shares = host_.gpu_shares();
   figures_.stats = loader_.stats();
   figures_.interrupted = interrupted;
+  figures_.to = CursorOf(loader_);
   return std::move(figures_);
 }
 
@@ -201,14 +231,20 @@ absl::StatusOr<int> RunBench(const BenchFlags& flags) {
   StopSignal signal;
   STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource(flags.source));
   STOKER_ASSIGN_OR_RETURN(const auto loader, OpenLoader(flags, source));
+  STOKER_ASSIGN_OR_RETURN(const SavedState saved, RestoreFrom(flags.state, *loader));
+  std::unique_ptr<EpochDigest> digest;
+  if (flags.digest) {
+    STOKER_ASSIGN_OR_RETURN(digest, BeginDigest(saved));
+  }
   const StopSignal::Handler cancel(signal, [&] { loader->Cancel(); });
-  std::optional<Bench> bench(std::in_place, flags, source.dataset, *loader);
+  std::optional<Bench> bench(std::in_place, flags, saved, std::move(digest), source.dataset, *loader);
   const absl::Status status = bench->Run();
-  if (!status.ok() && signal.exit_code() == 0) return status;
+  const absl::Status kept = SaveTo(flags.state, *loader, bench->digest());
+  if (!status.ok() && signal.exit_code() == 0) return Both(status, kept);
   Figures figures = bench->TakeFigures(!status.ok());
   const std::optional<Picture> sheet = bench->sheet();
   bench.reset();  // And with it the progress.
-  STOKER_RETURN_IF_ERROR(Report(flags, std::move(figures), sheet));
+  STOKER_RETURN_IF_ERROR(Both(Report(flags, std::move(figures), sheet), kept));
   return status.ok() ? 0 : signal.exit_code();
 }
 
@@ -219,7 +255,9 @@ void AddBench(CLI::App& app, Command& chosen) {
   const auto flags = std::make_shared<BenchFlags>();
   AddSourceFlags(*command, flags->source);
   AddJobFlags(*command, flags->job);
-  command->add_option("--epochs", flags->epochs, "Epochs to read [1; with --batches as many as they take]")
+  command
+      ->add_option("--epochs", flags->epochs,
+                   "Epochs to read, the rest of a begun one too [1; with --batches as many as they take]")
       ->check(Silent(CLI::Range(uint64_t{1}, uint64_t{1} << 32)))
       ->type_name("N");
   command->add_option("--batches", flags->batches, "Stop after so many batches")
@@ -243,6 +281,9 @@ void AddBench(CLI::App& app, Command& chosen) {
   command->add_option("--sheet", flags->sheet, "Write a contact sheet of the first batch's images")
       ->type_name("FILE.png");
   command->add_option("--json", flags->json, "Write the figures as JSON as well")->type_name("FILE");
+  AddStateFlag(*command,
+               "Go on where FILE says, if it is there; at the end or on Ctrl-C, save there where this stopped",
+               flags->state);
   command->add_flag("--quiet", flags->quiet, "No progress on stderr");
   command->footer(kExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunBench(*flags); }; });

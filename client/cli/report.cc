@@ -78,6 +78,8 @@ std::string GpusBusy(const Figures& figures) {
   return text;
 }
 
+nlohmann::ordered_json ToJson(const Cursor& cursor) { return {{"epoch", cursor.epoch}, {"position", cursor.position}}; }
+
 // Servers whose spans queue for a worker for this share of the work on them have more to do than they can.
 constexpr double kQueueing = 0.5;
 
@@ -131,8 +133,13 @@ std::string ToText(const Figures& figures) {
     absl::StrAppendFormat(&text, "  %-14s%s: %s\n", "", Printable(bad.bad_sample_name), Printable(bad.reason));
   if (stats.substituted > figures.substituted.size()) absl::StrAppendFormat(&text, "  %-14s…\n", "");
   for (size_t epoch = 0; epoch < figures.digests.size(); ++epoch)
-    absl::StrAppendFormat(&text, "  %-14s%s\n", absl::StrCat("digest ", epoch), figures.digests[epoch]);
+    absl::StrAppendFormat(&text, "  %-14s%s\n", absl::StrCat("digest ", figures.from.epoch + epoch),
+                          figures.digests[epoch]);
   if (!figures.sheet.empty()) absl::StrAppendFormat(&text, "  %-14s%s\n", "sheet", figures.sheet);
+  if (!figures.state.empty())
+    absl::StrAppendFormat(&text, "  %-14s%s: from epoch %d, position %d, to epoch %d, position %d\n", "state",
+                          figures.state, figures.from.epoch, figures.from.position, figures.to.epoch,
+                          figures.to.position);
   return text;
 }
 
@@ -183,6 +190,8 @@ std::string ToJson(const Figures& figures) {
     json["digests"] = figures.digests;
   }
   if (!figures.sheet.empty()) json["sheet"] = figures.sheet;
+  if (!figures.state.empty())
+    json["state"] = {{"file", figures.state}, {"from", ToJson(figures.from)}, {"to", ToJson(figures.to)}};
   // Names of files need not be UTF-8.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

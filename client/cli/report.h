@@ -7,6 +7,7 @@
 
 #include "client/loader/batch.h"
 #include "client/loader/loader.h"
+#include "client/schedule/batch_plan.h"
 
 namespace stoker {
 
@@ -25,9 +26,11 @@ struct Figures {
   std::vector<double> gpu_shares;        // of the time that each GPU was busy; empty if unknown
   LoaderStats stats;                     // of this time
   std::vector<Substituted> substituted;  // the first few
-  std::vector<std::string> digests;      // of epochs 0, 1, …
+  std::vector<std::string> digests;      // of epochs from.epoch, from.epoch + 1, …
   std::string sheet;                     // path
   bool interrupted = false;
+  std::string state;  // path; empty where none was asked for
+  Cursor from, to;    // where the run began and ended
 
   double images_per_second() const;
   double megabytes_per_second() const;  // of what was handed out

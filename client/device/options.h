@@ -9,6 +9,7 @@ namespace stoker {
 // says so in Device::Warnings().
 enum class Pin { kAuto, kOn, kOff };
 
+// How a device gets its host memory.
 struct DeviceOptions {
   Pin pin = Pin::kAuto;
   uint64_t pinned_bytes = 0;  // Upper bound of page-locked memory; 0 sets none.

@@ -19,6 +19,7 @@ class Client {
  public:
   static constexpr int kMostConnections = 16;  // To each server.
 
+  // Where the servers are, and how to connect to them.
   struct Options {
     // "host:port", "host" (port 7077), "unix:/path", "dns:///name:port" for all addresses of a name, or "file:/path"
     // for the servers that a file lists, one a line. Names are looked up and files read again every few seconds.

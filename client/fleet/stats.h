@@ -19,6 +19,7 @@ struct FleetStats {
   absl::Duration received;        // The receiving thread's time for checking and copying.
   v1::StageTimes server;          // The servers' nanoseconds, summed over spans.
 
+  // One server, as the job knows it.
   struct Server {
     std::string address;
     bool connected = false;

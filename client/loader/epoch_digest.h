@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "client/loader/batch.h"
@@ -20,6 +21,14 @@ class EpochDigest {
   // Adds a batch's samples but for padding. InvalidArgument unless they follow those that were added before, or begin
   // at position 0.
   absl::Status Add(const Batch& batch);
+
+  // What was added so far, as a line of text from which another process goes on. It is the inside of an unfinished
+  // SHA-256, not a digest.
+  std::string Save() const;
+
+  // Goes on from what Save() returned; forgets what was added here before. InvalidArgument where `saved` is something
+  // else.
+  absl::Status Resume(std::string_view saved);
 
   // The digest of what was added, as 64 hexadecimal digits. Call it once, at the end.
   std::string Hex();

@@ -48,6 +48,7 @@ class Loader::Impl {
   std::string State() const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Restore(const std::string& state, bool accept_other_pixels) ABSL_LOCKS_EXCLUDED(mutex_);
   uint64_t batches_per_epoch() const { return plan_.BatchesFrom(0); }
+  const std::vector<v1::Field>& fields() const { return job_.device_pipeline.fields(); }
   const v1::DescribeResponse& description() const { return job_.description; }
   const LoaderOptions& options() const { return job_.options; }
   LoaderStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -459,6 +460,7 @@ absl::Status Loader::Restore(const std::string& state, bool accept_other_pixels)
   return impl_->Restore(state, accept_other_pixels);
 }
 uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
+const std::vector<v1::Field>& Loader::fields() const { return impl_->fields(); }
 const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
 const LoaderOptions& Loader::options() const { return impl_->options(); }
 LoaderStats Loader::stats() const { return impl_->stats(); }

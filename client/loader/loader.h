@@ -71,6 +71,9 @@ class Loader {
   // Batches of a whole epoch; equal on all ranks.
   uint64_t batches_per_epoch() const;
 
+  // The fields of a batch as Next() hands them out, after the device's ops, without the batch's dimension.
+  const std::vector<v1::Field>& fields() const;
+
   // What the servers said of the dataset and pipeline.
   const v1::DescribeResponse& description() const;
 

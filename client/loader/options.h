@@ -16,7 +16,7 @@
 
 namespace stoker {
 
-// What a Loader is made with. A value.
+// What a job reads, from which servers, and how its batches are cut. A value.
 struct LoaderOptions {
   // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the three
   // fields below it.

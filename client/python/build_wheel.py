@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """build_wheel.py LIBRARY FOLDER: writes the wheel of the package stoker, with LIBRARY, a libstoker.so, inside.
 
-Prints the wheel's path. One wheel for every Python >= 3.9. Equal inputs give equal bytes. Needs Python 3.11 and
-nothing else, no network either. The wheel's tag says what the library itself needs: manylinux_2_N where it needs only
-glibc 2.N, linux where it needs other libraries of the machine that built it.
+Prints the wheel's path. One wheel serves every Python >= 3.9. Equal inputs give equal bytes. The program needs Python
+3.11, or tomli beside an older one, and no network. The wheel's tag says what the library itself needs: manylinux_2_N
+where it needs only glibc 2.N, linux where it needs other libraries of the machine that built it.
 
-It is also a build backend (PEP 517): `STOKER_LIBRARY=… pip wheel client/python`.
+build_backend.py has what pip calls: `pip wheel client/python`.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import stat
 import struct
 import sys
@@ -21,7 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import tomllib
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10 and older.
+    import tomli as tomllib
 
 _HERE = Path(__file__).resolve().parent
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The earliest that a zip file knows.
@@ -86,37 +88,59 @@ def platform_of(library: bytes) -> str:
     return f"manylinux_2_{max([17, *(int(numbers[1]) for numbers in glibc)])}_x86_64"
 
 
-def _project() -> dict[str, Any]:
-    return tomllib.loads((_HERE / "pyproject.toml").read_text())["project"]
+def project() -> dict[str, Any]:
+    """The table [project] of pyproject.toml."""
+    return tomllib.loads((_HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def _metadata(project: dict[str, Any]) -> str:
+def licenses() -> dict[str, bytes]:
+    """The license files by their names: those of the checkout, or those that a source distribution brings along."""
+    folder = _HERE if (_HERE / "LICENSE").is_file() else _HERE.parents[1]
+    return {name: (folder / name).read_bytes() for name in ("LICENSE", "NOTICE") if (folder / name).is_file()}
+
+
+def metadata() -> bytes:
+    """The file METADATA, in version 2.4 of its format (PEP 639)."""
+    about = project()
     lines = [
-        "Metadata-Version: 2.1",
-        f"Name: {project['name']}",
-        f"Version: {project['version']}",
-        f"Summary: {project['description']}",
-        f"Requires-Python: {project['requires-python']}",
-        *(f"Classifier: {classifier}" for classifier in project["classifiers"]),
+        "Metadata-Version: 2.4",
+        f"Name: {about['name']}",
+        f"Version: {about['version']}",
+        f"Summary: {about['description']}",
+        f"Author: {', '.join(author['name'] for author in about['authors'])}",
+        f"Keywords: {','.join(about['keywords'])}",
+        f"License-Expression: {about['license']}",
+        *(f"License-File: {name}" for name in licenses()),
+        f"Requires-Python: {about['requires-python']}",
+        *(f"Classifier: {classifier}" for classifier in about["classifiers"]),
+        "Description-Content-Type: text/markdown",
+        "",
+        (_HERE / about["readme"]).read_text(encoding="utf-8"),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).encode()
 
 
-def write_wheel(library: Path, folder: Path) -> Path:
-    """Writes the wheel into `folder` and returns its path."""
-    project = _project()
-    binary = library.read_bytes()
-    tag = f"py3-none-{platform_of(binary)}"
-    stem = f"{project['name']}-{project['version']}"
-    info = f"{stem}.dist-info"
+def package_files() -> dict[str, bytes]:
+    """The package's own files, by their paths in it."""
     package = _HERE / "stoker"
-    files = {
+    return {
         f"stoker/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in package.rglob("*")
         if path.suffix == ".py" or path.name == "py.typed"
     }
+
+
+def write_wheel(library: Path, folder: Path) -> Path:
+    """Writes the wheel into `folder` and returns its path."""
+    about = project()
+    binary = library.read_bytes()
+    tag = f"py3-none-{platform_of(binary)}"
+    stem = f"{about['name']}-{about['version']}"
+    info = f"{stem}.dist-info"
+    files = package_files()
     files["stoker/libstoker.so"] = binary
-    files[f"{info}/METADATA"] = _metadata(project).encode()
+    files[f"{info}/METADATA"] = metadata()
+    files.update({f"{info}/licenses/{name}": text for name, text in licenses().items()})
     wheel = f"Wheel-Version: 1.0\nGenerator: build_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n"
     files[f"{info}/WHEEL"] = wheel.encode()
     record = [f"{name},sha256={_hash(content)},{len(content)}" for name, content in sorted(files.items())]
@@ -135,16 +159,6 @@ def write_wheel(library: Path, folder: Path) -> Path:
 
 def _hash(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-
-
-def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
-    """PEP 517's hook."""
-    library = os.environ.get("STOKER_LIBRARY")
-    if not library:
-        raise SystemExit(
-            "set STOKER_LIBRARY to the libstoker.so that the wheel is to contain: build/…/lib/libstoker.so"
-        )
-    return write_wheel(Path(library), Path(wheel_directory)).name
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ struct BatchSpec {
 // cursor, of which rank r takes its r-th run of B. Pure; immutable, hence thread-safe.
 class BatchPlan {
  public:
+  // What a rank's batches are computed from.
   struct Options {
     uint64_t samples = 0;
     uint64_t batch_size = 1;

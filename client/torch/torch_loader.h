@@ -22,6 +22,7 @@
 
 namespace stoker {
 
+// An error of the client library: its code, and in words what failed.
 class LoaderError : public std::runtime_error {
  public:
   LoaderError(stoker_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -43,7 +44,7 @@ struct TorchBatch {
   int64_t real = 0;                 // of which these first ones are no padding.
   std::vector<uint64_t> positions;  // `size` of each.
   std::vector<uint64_t> sample_ids;
-  std::vector<std::string> names;                          // Empty unless Options::names.
+  std::vector<std::string> names;                          // Empty unless TorchLoader::Options::names.
   std::vector<std::pair<std::string, at::Tensor>> fields;  // As the pipeline has them, samples first.
 
   // The field of that name; LoaderError names those there are.
@@ -67,8 +68,10 @@ inline void UseOn(const at::Tensor& tensor, const c10::Stream& stream) {
   ThrowUnlessOk(stoker_dlpack_use_on(static_cast<DLManagedTensor*>(data.get_context()), StreamHandle(stream)));
 }
 
+// A training job's batches as torch tensors, in the epoch's global order. Used by one thread at a time, Cancel apart.
 class TorchLoader {
  public:
+  // What a job reads, from which servers, and how its batches are cut.
   struct Options {
     std::vector<std::string> servers;  // "host:port", "dns:///name:port", "file:/path", "unix:/path". Required.
     std::string dataset;               // May be empty where the servers have just one.
@@ -84,7 +87,7 @@ class TorchLoader {
     std::string shuffle = "full";             // Or "none".
     std::string last_batch = "drop";          // Or "pad", "partial".
     std::optional<int64_t> rank, world_size;  // Default: RANK and WORLD_SIZE of the environment, else one rank.
-    bool names = false;
+    bool names = false;                       // Batches carry samples' names.
 
     // Others of stoker_loader_create's, as members of a JSON object: R"("connections": 2, "pin": "off")".
     std::string others;

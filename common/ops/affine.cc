@@ -1,6 +1,11 @@
+#include "common/ops/affine.h"
+
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/ops/affine_matrix.h"
-#include "common/ops/description.h"
+#include "common/ops/append.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -37,27 +42,41 @@ double DrawShift(Draws& draws, double share, int64_t extent) {
   return static_cast<double>(RoundHalfToEven(draws.Uniform(-most, most)));
 }
 
+template <typename Arguments>
+DeviceTraits OfTurn(const Arguments& op) {
+  return {.pass = DevicePass::kGather,
+          .geometry = DeviceTraits::Geometry::kTurn,
+          .may_fill = true,
+          .one_level = IsOneValue(op.fill())};
+}
+
+// Of finding a pixel's place, and taking one pixel or blending four.
+template <typename Arguments>
+Cost CostOfTurn(const Arguments& op, ImageSize output) {
+  return CostOfPixels(output, OrNearest(op.interpolation()) == v1::INTERPOLATION_NEAREST ? 12 : 48);
+}
+
 }  // namespace
 
-absl::Status ValidateArguments(const v1::RandomRotation& op) {
+absl::Status Description<v1::RandomRotation>::Validate(const v1::RandomRotation& op) {
   STOKER_RETURN_IF_ERROR(ValidateDegrees(op, op.degrees()));
   STOKER_RETURN_IF_ERROR(ValidateAffineInterpolation(op, op.interpolation()));
   return ValidateColor(op, "fill", op.fill());
 }
 
-void FillDefaults(v1::RandomRotation& op) {
+void Description<v1::RandomRotation>::FillDefaults(v1::RandomRotation& op) {
   Set(SpreadOf(op.degrees()), op.mutable_degrees());
   op.set_interpolation(OrNearest(op.interpolation()));
   Set(ColorOf(op.fill()), op.mutable_fill());
 }
 
-absl::Status DrawArguments(const v1::RandomRotation& op, Drawing& drawing) {
+absl::Status Description<v1::RandomRotation>::Draw(const v1::RandomRotation& op, Drawing& drawing) {
   const double degrees = Uniform(drawing.draws, SpreadOf(op.degrees()));
   AppendAffine({RotationMatrix(degrees, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill())}, drawing);
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomAffine& op) {
+absl::Status Description<v1::RandomAffine>::Validate(const v1::RandomAffine& op) {
   STOKER_RETURN_IF_ERROR(ValidateDegrees(op, op.degrees()));
   if (op.translate_size() != 0 && op.translate_size() != 2)
     return Invalid(op, "translate", absl::StrCat("give two numbers, across and down; found ", op.translate_size()));
@@ -70,7 +89,7 @@ absl::Status ValidateArguments(const v1::RandomAffine& op) {
   return ValidateColor(op, "fill", op.fill());
 }
 
-void FillDefaults(v1::RandomAffine& op) {
+void Description<v1::RandomAffine>::FillDefaults(v1::RandomAffine& op) {
   const Range across = ShearAcross(op), down = ShearDown(op);
   Set(SpreadOf(op.degrees()), op.mutable_degrees());
   if (op.translate().empty()) Set(Range{0, 0}, op.mutable_translate());
@@ -82,7 +101,7 @@ void FillDefaults(v1::RandomAffine& op) {
 }
 
 // All is drawn whether it is given or not: one argument must not move what the others draw.
-absl::Status DrawArguments(const v1::RandomAffine& op, Drawing& drawing) {
+absl::Status Description<v1::RandomAffine>::Draw(const v1::RandomAffine& op, Drawing& drawing) {
   const bool shifts = !op.translate().empty();
   Affine affine;
   affine.degrees = Uniform(drawing.draws, SpreadOf(op.degrees()));
@@ -93,6 +112,24 @@ absl::Status DrawArguments(const v1::RandomAffine& op, Drawing& drawing) {
   affine.shear_y = Uniform(drawing.draws, ShearDown(op));
   AppendAffine({AffineMatrix(affine, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill())}, drawing);
   return absl::OkStatus();
+}
+
+bool Description<v1::RandomRotation>::IsDeterministic(const v1::RandomRotation& op) { return IsOneValue(op.degrees()); }
+
+bool Description<v1::RandomAffine>::IsDeterministic(const v1::RandomAffine& op) {
+  auto is_none = [](double share) { return share == 0; };
+  return IsOneValue(op.degrees()) && std::all_of(op.translate().begin(), op.translate().end(), is_none) &&
+         IsOneValue(op.scale()) && op.shear(0) == op.shear(1) && op.shear(2) == op.shear(3);
+}
+
+DeviceTraits Description<v1::RandomRotation>::OnDevice(const v1::RandomRotation& op, ImageSize) { return OfTurn(op); }
+DeviceTraits Description<v1::RandomAffine>::OnDevice(const v1::RandomAffine& op, ImageSize) { return OfTurn(op); }
+
+Cost Description<v1::RandomRotation>::CostOf(const v1::RandomRotation& op, ImageSize, ImageSize output) {
+  return CostOfTurn(op, output);
+}
+Cost Description<v1::RandomAffine>::CostOf(const v1::RandomAffine& op, ImageSize, ImageSize output) {
+  return CostOfTurn(op, output);
 }
 
 }  // namespace stoker

@@ -1,6 +1,6 @@
-#include <cmath>
+#include "common/ops/append.h"
 
-#include "common/ops/description.h"
+#include <cmath>
 
 namespace stoker {
 namespace {
@@ -41,12 +41,12 @@ void AppendSharpness(double factor, Drawing& drawing) {
   if (factor != 1) drawing.parameters.push_back(SharpnessParameters{factor});
 }
 
-void AppendAffine(const AffineParameters& warp, Drawing& drawing) {
-  const auto& m = warp.matrix;
+void AppendAffine(const AffineParameters& affine, Drawing& drawing) {
+  const auto& m = affine.matrix;
   if (m[0] == 1 && m[1] == 0 && IsWhole(m[2]) && m[3] == 0 && m[4] == 1 && IsWhole(m[5])) {
-    AppendCrop({static_cast<int64_t>(m[5]), static_cast<int64_t>(m[2]), drawing.size, warp.fill}, drawing);
+    AppendCrop({static_cast<int64_t>(m[5]), static_cast<int64_t>(m[2]), drawing.size, affine.fill}, drawing);
   } else {
-    drawing.parameters.push_back(warp);
+    drawing.parameters.push_back(affine);
   }
 }
 

@@ -1,7 +1,9 @@
 #ifndef STOKER_COMMON_OPS_ARGUMENTS_H_
 #define STOKER_COMMON_OPS_ARGUMENTS_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "absl/status/status.h"
@@ -94,6 +96,12 @@ absl::Status ValidateProbability(const google::protobuf::Message& op, double p);
 
 // As Python rounds: halves to even.
 int64_t RoundHalfToEven(double x);
+
+// Whether all of `numbers` are equal; true of none.
+template <typename Repeated>
+bool IsOneValue(const Repeated& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
 
 }  // namespace stoker
 

@@ -1,10 +1,12 @@
+#include "common/ops/erase.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "common/identity/elementary.h"
-#include "common/ops/description.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -34,7 +36,7 @@ Range RangeOr(Range otherwise, const Numbers& range) { return range.empty() ? ot
 
 }  // namespace
 
-absl::Status ValidateArguments(const v1::RandomErasing& op) {
+absl::Status Description<v1::RandomErasing>::Validate(const v1::RandomErasing& op) {
   if (op.scale_size() != 0 && op.scale_size() != 2)
     return Invalid(op, "scale", absl::StrCat("give two numbers, from and to; found ", op.scale_size()));
   STOKER_RETURN_IF_ERROR(ValidateRangeWithin(op, "scale", RangeOr(kDefaultScale, op.scale()), 0, 1));
@@ -46,14 +48,14 @@ absl::Status ValidateArguments(const v1::RandomErasing& op) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateLevels(const v1::RandomErasing& op) {
+absl::Status Description<v1::RandomErasing>::ValidateOnBytes(const v1::RandomErasing& op) {
   for (double value : op.value())
     if (!(value >= 0 && value <= 255 && value == std::floor(value)))
       return Invalid(op, "value", absl::StrCat(value, " is not a whole number from 0 to 255; after ToDtype it may be"));
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::RandomErasing& op) {
+void Description<v1::RandomErasing>::FillDefaults(v1::RandomErasing& op) {
   if (op.scale().empty()) Set(kDefaultScale, op.mutable_scale());
   if (op.ratio().empty()) Set(kDefaultRatio, op.mutable_ratio());
   const std::array<double, 3> value = ValueOf(op.value());
@@ -61,7 +63,7 @@ void FillDefaults(v1::RandomErasing& op) {
 }
 
 // torchvision's RandomErasing.get_params: ten tries for a rectangle that is smaller than the image both ways.
-absl::Status DrawArguments(const v1::RandomErasing& op, Drawing& drawing) {
+absl::Status Description<v1::RandomErasing>::Draw(const v1::RandomErasing& op, Drawing& drawing) {
   const Range scale = RangeOr(kDefaultScale, op.scale()), ratio = RangeOr(kDefaultRatio, op.ratio());
   const ImageSize image = drawing.size;
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
@@ -80,20 +82,37 @@ absl::Status DrawArguments(const v1::RandomErasing& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomMask& op) {
+absl::Status Description<v1::RandomMask>::Validate(const v1::RandomMask& op) {
   if (!(op.ratio() > 0 && op.ratio() <= 1))
     return Invalid(op, "ratio", absl::StrCat(op.ratio(), " is not above 0 and up to 1"));
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::RandomMask& op) {
+void Description<v1::RandomMask>::FillDefaults(v1::RandomMask& op) {
   if (!op.has_dilate()) op.set_dilate(true);
 }
 
 // The pixels are drawn where they are masked, by the key.
-absl::Status DrawArguments(const v1::RandomMask& op, Drawing& drawing) {
+absl::Status Description<v1::RandomMask>::Draw(const v1::RandomMask& op, Drawing& drawing) {
   drawing.parameters.push_back(MaskParameters{op.ratio(), !op.has_dilate() || op.dilate(), drawing.key});
   return absl::OkStatus();
+}
+
+DeviceTraits Description<v1::RandomErasing>::OnDevice(const v1::RandomErasing& op, ImageSize) {
+  return {.pass = DevicePass::kErase, .one_level = IsOneValue(op.value()), .on_floats = true};
+}
+
+DeviceTraits Description<v1::RandomMask>::OnDevice(const v1::RandomMask&, ImageSize) {
+  return {.pass = DevicePass::kMask};
+}
+
+Cost Description<v1::RandomErasing>::CostOf(const v1::RandomErasing&, ImageSize, ImageSize output) {
+  return CostOfPixels(output, 3);
+}
+
+// Half a word of Philox's ten rounds a pixel, and its neighbors.
+Cost Description<v1::RandomMask>::CostOf(const v1::RandomMask&, ImageSize, ImageSize output) {
+  return CostOfPixels(output, 16) + Cost{0, Pixels(output)};
 }
 
 }  // namespace stoker

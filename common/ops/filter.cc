@@ -1,5 +1,8 @@
+#include "common/ops/filter.h"
+
 #include "absl/strings/str_cat.h"
-#include "common/ops/description.h"
+#include "common/ops/append.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -20,7 +23,7 @@ ImageSize KernelOf(const v1::GaussianBlur& op) {  // Given as across, down.
 
 }  // namespace
 
-absl::Status ValidateArguments(const v1::GaussianBlur& op) {
+absl::Status Description<v1::GaussianBlur>::Validate(const v1::GaussianBlur& op) {
   if (op.kernel_size_size() != 1 && op.kernel_size_size() != 2)
     return Invalid(op, "kernel_size",
                    absl::StrCat("give one number, or across and down; found ", op.kernel_size_size(), " numbers"));
@@ -33,12 +36,12 @@ absl::Status ValidateArguments(const v1::GaussianBlur& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::GaussianBlur& op) {
+void Description<v1::GaussianBlur>::FillDefaults(v1::GaussianBlur& op) {
   if (op.kernel_size_size() == 1) op.add_kernel_size(op.kernel_size(0));
   Set(SigmaOf(op), op.mutable_sigma());
 }
 
-absl::Status DrawArguments(const v1::GaussianBlur& op, Drawing& drawing) {
+absl::Status Description<v1::GaussianBlur>::Draw(const v1::GaussianBlur& op, Drawing& drawing) {
   const ImageSize kernel = KernelOf(op), image = drawing.size;
   if (image.height <= kernel.height / 2 || image.width <= kernel.width / 2)
     return absl::FailedPreconditionError(absl::StrCat("GaussianBlur.kernel_size: an image of ", image.width, "×",
@@ -51,13 +54,30 @@ absl::Status DrawArguments(const v1::GaussianBlur& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomAdjustSharpness& op) {
+absl::Status Description<v1::RandomAdjustSharpness>::Validate(const v1::RandomAdjustSharpness& op) {
   return ValidateGiven(op, "sharpness_factor", op.has_sharpness_factor(), op.sharpness_factor(), 0, kMaxFactor);
 }
 
-absl::Status DrawArguments(const v1::RandomAdjustSharpness& op, Drawing& drawing) {
+absl::Status Description<v1::RandomAdjustSharpness>::Draw(const v1::RandomAdjustSharpness& op, Drawing& drawing) {
   AppendSharpness(op.sharpness_factor(), drawing);
   return absl::OkStatus();
+}
+
+bool Description<v1::GaussianBlur>::IsDeterministic(const v1::GaussianBlur& op) { return IsOneValue(op.sigma()); }
+
+DeviceTraits Description<v1::GaussianBlur>::OnDevice(const v1::GaussianBlur& op, ImageSize) {
+  return {.pass = DevicePass::kBlur, .kernel = KernelOf(op)};
+}
+
+// A multiplication and an addition for each weight along rows, then along columns; sums of 16 bits between.
+Cost Description<v1::GaussianBlur>::CostOf(const v1::GaussianBlur& op, ImageSize, ImageSize output) {
+  const ImageSize kernel = KernelOf(op);
+  return CostOfPixels(output, 6.0 * static_cast<double>(kernel.width + kernel.height)) + Cost{0, 6 * Pixels(output)};
+}
+
+// A sum of 3×3, and a blend.
+Cost Description<v1::RandomAdjustSharpness>::CostOf(const v1::RandomAdjustSharpness&, ImageSize, ImageSize output) {
+  return CostOfPixels(output, 36);
 }
 
 }  // namespace stoker

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/identity/elementary.h"
-#include "common/ops/description.h"
+#include "common/ops/arguments.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/status_macros.h"
@@ -70,8 +70,6 @@ double AlphaOf(const Arguments& arguments) {
 bool ChoosesBatchOp(const v1::RandomChoice& op) {
   return std::any_of(op.transforms().begin(), op.transforms().end(), IsMix);
 }
-
-bool IsBatchOp(const v1::Op& op) { return IsMix(op) || (op.has_random_choice() && ChoosesBatchOp(op.random_choice())); }
 
 absl::Status ValidateBatchChoice(const v1::RandomChoice& op) {
   if (op.transforms_size() > kMaxChoices)
@@ -144,19 +142,17 @@ BatchDraw DrawBatchOp(const v1::Op& op, const DrawKey& key, ImageSize size) {
   return {.kind = BatchDraw::Kind::kMixUp, .lambda = lambda};
 }
 
-absl::Status ValidateArguments(const v1::MixUp& op) { return ValidateMix(op); }
-absl::Status ValidateArguments(const v1::CutMix& op) { return ValidateMix(op); }
-void FillDefaults(v1::MixUp& op) { FillMix(op); }
-void FillDefaults(v1::CutMix& op) { FillMix(op); }
+absl::Status Description<v1::MixUp>::Validate(const v1::MixUp& op) { return ValidateMix(op); }
+absl::Status Description<v1::CutMix>::Validate(const v1::CutMix& op) { return ValidateMix(op); }
+void Description<v1::MixUp>::FillDefaults(v1::MixUp& op) { FillMix(op); }
+void Description<v1::CutMix>::FillDefaults(v1::CutMix& op) { FillMix(op); }
 
-absl::Status DrawArguments(const v1::MixUp&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+// A blend of two images' floats, and of their labels.
+Cost Description<v1::MixUp>::CostOf(const v1::MixUp& op, ImageSize, ImageSize output) {
+  return {9 * Pixels(output) + 3.0 * op.num_classes(), 12 * Pixels(output) + 4.0 * op.num_classes()};
 }
-
-absl::Status DrawArguments(const v1::CutMix&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+Cost Description<v1::CutMix>::CostOf(const v1::CutMix& op, ImageSize, ImageSize output) {
+  return {3 * Pixels(output) + 3.0 * op.num_classes(), 12 * Pixels(output) + 4.0 * op.num_classes()};
 }
 
 }  // namespace stoker

@@ -6,30 +6,49 @@
 #include "absl/status/status.h"
 #include "common/identity/draws.h"
 #include "common/ops/batch_draw.h"
+#include "common/ops/description.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
 
 // Ops on a batch rather than a sample: MixUp, CutMix, or a RandomChoice of them. Pure functions, thread-safe.
 
-bool IsBatchOp(const v1::Op& op);
-
-// Whether any of its transforms is MixUp or CutMix.
+// Whether any of the op's transforms is MixUp or CutMix.
 bool ChoosesBatchOp(const v1::RandomChoice& op);
 
 // OK if all of them are, valid, and for the same labels.
 absl::Status ValidateBatchChoice(const v1::RandomChoice& op);
 
-// Of a valid batch op: the field of labels and how many there are.
+// What a valid batch op mixes beside images: the field of labels, and how many classes these tell apart.
 struct MixedLabels {
   std::string field;
   int64_t classes = 0;
 };
 MixedLabels MixedLabelsOf(const v1::Op& op);
 
-// Whether it may be MixUp, CutMix.
+// Whether the op, which acts on a batch, may turn out to be MixUp, or CutMix.
 bool MayMixUp(const v1::Op& op);
 bool MayCutMix(const v1::Op& op);
+
+template <>
+struct Description<v1::MixUp> : SameSize<v1::MixUp> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnBatch;
+  static absl::Status Validate(const v1::MixUp& op);
+  static void FillDefaults(v1::MixUp& op);
+  static bool IsDeterministic(const v1::MixUp&) { return false; }
+  static Cost CostOf(const v1::MixUp& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::CutMix> : SameSize<v1::CutMix> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnBatch;
+  static absl::Status Validate(const v1::CutMix& op);
+  static void FillDefaults(v1::CutMix& op);
+  static bool IsDeterministic(const v1::CutMix&) { return false; }
+  static Cost CostOf(const v1::CutMix& op, ImageSize input, ImageSize output);
+};
 
 // Draws a valid batch op by `key` for images of `size`.
 BatchDraw DrawBatchOp(const v1::Op& op, const DrawKey& key, ImageSize size);

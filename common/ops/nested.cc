@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "common/ops/description.h"
+#include "common/ops/arguments.h"
 #include "common/ops/mix.h"
 #include "common/ops/ops.h"
 #include "common/status_macros.h"
@@ -47,8 +47,7 @@ absl::Status ValidateTransforms(const google::protobuf::Message& op, const Trans
     return Invalid(op, "transforms", absl::StrCat(extent.ops, " ops in all, at most ", kMaxNestedOps));
   for (int i = 0; i < transforms.size(); ++i) {
     STOKER_RETURN_IF_ERROR(At(op, i, ValidateOp(transforms[i])));
-    if (transforms[i].has_random_erasing())
-      STOKER_RETURN_IF_ERROR(At(op, i, ValidateLevels(transforms[i].random_erasing())));
+    STOKER_RETURN_IF_ERROR(At(op, i, ValidateOnBytes(transforms[i])));
     if (IsDeviceOnly(transforms[i]))
       return At(op, i, absl::InvalidArgumentError(absl::StrCat(OpName(transforms[i]), ": stands in no other op")));
     if (transforms[i].placement() == v1::PLACEMENT_DEVICE)
@@ -108,24 +107,42 @@ std::vector<bool> ChosenTransforms(const v1::Op& op, const DrawKey& key) {
   return chosen;
 }
 
-absl::Status ValidateArguments(const v1::RandomApply& op) { return ValidateTransforms(op, op.transforms()); }
+absl::Status Description<v1::RandomApply>::Validate(const v1::RandomApply& op) {
+  return ValidateTransforms(op, op.transforms());
+}
 
-void FillDefaults(v1::RandomApply& op) {
+void Description<v1::RandomApply>::FillDefaults(v1::RandomApply& op) {
   for (v1::Op& nested : *op.mutable_transforms()) nested = WithDefaults(nested);
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::RandomApply& op, std::optional<ImageSize> input) {
+std::optional<ImageSize> Description<v1::RandomApply>::OutputSize(const v1::RandomApply& op,
+                                                                  std::optional<ImageSize> input) {
   const std::optional<ImageSize> applied = SizeAfter(op.transforms(), input);
   if (ProbabilityOf(op) == 0 || applied == input) return input;
   return ProbabilityOf(op) == 1 ? applied : std::nullopt;
 }
 
-absl::Status DrawArguments(const v1::RandomApply& op, Drawing& drawing) {
+bool Description<v1::RandomApply>::IsDeterministic(const v1::RandomApply& op) {
+  return std::all_of(op.transforms().begin(), op.transforms().end(),
+                     [](const v1::Op& transform) { return stoker::IsDeterministic(transform); });
+}
+
+// All of the ops, one after the other.
+Cost Description<v1::RandomApply>::CostOf(const v1::RandomApply& op, ImageSize input, ImageSize) {
+  Cost cost;
+  for (const v1::Op& transform : op.transforms()) {
+    cost = cost + stoker::CostOf(transform, input);
+    input = stoker::OutputSize(transform, input).value_or(input);
+  }
+  return cost;
+}
+
+absl::Status Description<v1::RandomApply>::Draw(const v1::RandomApply& op, Drawing& drawing) {
   for (int i = 0; i < op.transforms_size(); ++i) STOKER_RETURN_IF_ERROR(DrawTransform(op, op.transforms(), i, drawing));
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomChoice& op) {
+absl::Status Description<v1::RandomChoice>::Validate(const v1::RandomChoice& op) {
   STOKER_RETURN_IF_ERROR(ChoosesBatchOp(op) ? ValidateBatchChoice(op) : ValidateTransforms(op, op.transforms()));
   if (op.p().empty()) return absl::OkStatus();
   if (op.p_size() != op.transforms_size())
@@ -140,7 +157,7 @@ absl::Status ValidateArguments(const v1::RandomChoice& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::RandomChoice& op) {
+void Description<v1::RandomChoice>::FillDefaults(v1::RandomChoice& op) {
   for (v1::Op& nested : *op.mutable_transforms()) nested = WithDefaults(nested);
   if (!op.p().empty() && op.p_size() != op.transforms_size()) return;  // Not valid.
   Numbers shares;
@@ -148,18 +165,32 @@ void FillDefaults(v1::RandomChoice& op) {
   op.mutable_p()->Swap(&shares);
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::RandomChoice& op, std::optional<ImageSize> input) {
+std::optional<ImageSize> Description<v1::RandomChoice>::OutputSize(const v1::RandomChoice& op,
+                                                                   std::optional<ImageSize> input) {
   std::optional<ImageSize> size;
   for (int i = 0, branches = 0; i < op.transforms_size(); ++i) {
     if (ShareOf(op, i) == 0) continue;
-    const std::optional<ImageSize> branch = OutputSize(op.transforms(i), input);
+    const std::optional<ImageSize> branch = stoker::OutputSize(op.transforms(i), input);
     if (branches++ > 0 && branch != size) return std::nullopt;
     size = branch;
   }
   return size;
 }
 
-absl::Status DrawArguments(const v1::RandomChoice& op, Drawing& drawing) {
+// The weights leave one choice only.
+bool Description<v1::RandomChoice>::IsDeterministic(const v1::RandomChoice& op) {
+  const auto certain = std::find(op.p().begin(), op.p().end(), 1.0);
+  return certain != op.p().end() && stoker::IsDeterministic(op.transforms(static_cast<int>(certain - op.p().begin())));
+}
+
+// The dearest of the ops.
+Cost Description<v1::RandomChoice>::CostOf(const v1::RandomChoice& op, ImageSize input, ImageSize) {
+  Cost most;
+  for (const v1::Op& transform : op.transforms()) most = MostOf(most, stoker::CostOf(transform, input));
+  return most;
+}
+
+absl::Status Description<v1::RandomChoice>::Draw(const v1::RandomChoice& op, Drawing& drawing) {
   return DrawTransform(op, op.transforms(), DrawIndex(op, drawing.draws), drawing);
 }
 

@@ -1,61 +1,44 @@
 #include "common/ops/ops.h"
 
-#include <type_traits>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
-#include "common/ops/description.h"
-#include "common/ops/mix.h"
+#include "common/ops/arguments.h"
+#include "common/ops/nested.h"
+#include "common/ops/visit.h"
 #include "common/status_macros.h"
 
 namespace stoker {
 namespace {
 
-// Calls `f` with the op's own message. Requires that an op is set.
-template <typename F>
-auto Visit(const v1::Op& op, F f) {
-  switch (op.op_case()) {
-    case v1::Op::kRandomResizedCrop: return f(op.random_resized_crop());
-    case v1::Op::kResize: return f(op.resize());
-    case v1::Op::kCenterCrop: return f(op.center_crop());
-    case v1::Op::kRandomCrop: return f(op.random_crop());
-    case v1::Op::kRandomHorizontalFlip: return f(op.random_horizontal_flip());
-    case v1::Op::kRandomVerticalFlip: return f(op.random_vertical_flip());
-    case v1::Op::kToDtype: return f(op.to_dtype());
-    case v1::Op::kNormalize: return f(op.normalize());
-    case v1::Op::kToMemoryFormat: return f(op.to_memory_format());
-    case v1::Op::kPad: return f(op.pad());
-    case v1::Op::kColorJitter: return f(op.color_jitter());
-    case v1::Op::kGrayscale: return f(op.grayscale());
-    case v1::Op::kRandomGrayscale: return f(op.random_grayscale());
-    case v1::Op::kRandomRotation: return f(op.random_rotation());
-    case v1::Op::kRandomAffine: return f(op.random_affine());
-    case v1::Op::kGaussianBlur: return f(op.gaussian_blur());
-    case v1::Op::kRandomErasing: return f(op.random_erasing());
-    case v1::Op::kRandomMask: return f(op.random_mask());
-    case v1::Op::kConvertColor: return f(op.convert_color());
-    case v1::Op::kRandomPosterize: return f(op.random_posterize());
-    case v1::Op::kRandomSolarize: return f(op.random_solarize());
-    case v1::Op::kRandomEqualize: return f(op.random_equalize());
-    case v1::Op::kRandomAutocontrast: return f(op.random_autocontrast());
-    case v1::Op::kRandomInvert: return f(op.random_invert());
-    case v1::Op::kRandomAdjustSharpness: return f(op.random_adjust_sharpness());
-    case v1::Op::kAdjustBrightness: return f(op.adjust_brightness());
-    case v1::Op::kAdjustContrast: return f(op.adjust_contrast());
-    case v1::Op::kAdjustSaturation: return f(op.adjust_saturation());
-    case v1::Op::kAdjustHue: return f(op.adjust_hue());
-    case v1::Op::kRandAugment: return f(op.rand_augment());
-    case v1::Op::kTrivialAugmentWide: return f(op.trivial_augment_wide());
-    case v1::Op::kRandomApply: return f(op.random_apply());
-    case v1::Op::kRandomChoice: return f(op.random_choice());
-    case v1::Op::kMixUp: return f(op.mix_up());
-    case v1::Op::kCutMix: return f(op.cut_mix());
-    case v1::Op::kOneHot: return f(op.one_hot());
-    case v1::Op::kUnpackBits: return f(op.unpack_bits());
-    case v1::Op::OP_NOT_SET: break;
-  }
-  STOKER_CHECK(false);
-  return f(op.resize());  // Never reached.
+// A Description of an op that can be drawn for one sample's image.
+template <typename Arguments>
+concept Drawable = requires(const Arguments& op, Drawing& drawing) {
+  Description<Arguments>::Draw(op, drawing);
+};
+
+// One of an op that a device can run as a pass over an image of uint8.
+template <typename Arguments>
+concept HasDeviceTraits = requires(const Arguments& op) {
+  Description<Arguments>::OnDevice(op, ImageSize{});
+};
+
+// One of an op whose arguments may mean something that bytes cannot hold.
+template <typename Arguments>
+concept ValidatesOnBytes = requires(const Arguments& op) {
+  Description<Arguments>::ValidateOnBytes(op);
+};
+
+// What must be there for an op to run where its Description says.
+template <typename Arguments>
+constexpr bool IsComplete() {
+  constexpr Placements kPlacements = Description<Arguments>::kPlacements;
+  static_assert(kPlacements.server || kPlacements.device, "the op runs nowhere");
+  static_assert(!kPlacements.server || Drawable<Arguments>, "an op of the server needs Draw");
+  static_assert(!(kPlacements.server && kPlacements.device) || HasDeviceTraits<Arguments>,
+                "an op that may move to the device needs OnDevice");
+  return true;
 }
 
 }  // namespace
@@ -66,9 +49,18 @@ std::string OpName(const v1::Op& op) {
   return field == nullptr ? "" : field->message_type()->name();
 }
 
-bool IsDeviceOnly(const v1::Op& op) {
-  return op.has_to_dtype() || op.has_normalize() || op.has_to_memory_format() || op.has_one_hot() ||
-         op.has_unpack_bits() || IsBatchOp(op);
+Placements PlacementsOf(const v1::Op& op) {
+  if (op.op_case() == v1::Op::OP_NOT_SET) return kAnywhere;
+  Placements places = VisitOp(op, []<typename Arguments>(const Arguments&) {
+    static_assert(IsComplete<Arguments>());
+    return Description<Arguments>::kPlacements;
+  });
+  if (const auto* transforms = NestedTransforms(op))
+    for (const v1::Op& transform : *transforms) {
+      const Placements inner = PlacementsOf(transform);
+      places = {.server = places.server && inner.server, .device = places.device && inner.device};
+    }
+  return places;
 }
 
 v1::Placement PlacementOf(const v1::Op& op) {
@@ -76,9 +68,21 @@ v1::Placement PlacementOf(const v1::Op& op) {
   return IsDeviceOnly(op) ? v1::PLACEMENT_DEVICE : v1::PLACEMENT_SERVER;
 }
 
+Acts ActsOf(const v1::Op& op) {
+  const auto* transforms = NestedTransforms(op);
+  if (transforms == nullptr)
+    return VisitOp(op, []<typename Arguments>(const Arguments&) { return Description<Arguments>::kActs; });
+  Acts acts = Acts::kOnPixels;
+  for (const v1::Op& transform : *transforms) {
+    const Acts inner = ActsOf(transform);
+    if (inner == Acts::kOnBatch || (inner == Acts::kOnGeometry && acts != Acts::kOnBatch)) acts = inner;
+  }
+  return acts;
+}
+
 std::optional<double> Probability(const v1::Op& op) {
   if (op.op_case() == v1::Op::OP_NOT_SET) return std::nullopt;
-  return Visit(op, []<typename Arguments>(const Arguments& arguments) -> std::optional<double> {
+  return VisitOp(op, []<typename Arguments>(const Arguments& arguments) -> std::optional<double> {
     if constexpr (HasProbability<Arguments>) return ProbabilityOf(arguments);
     return std::nullopt;
   });
@@ -88,10 +92,10 @@ v1::Op WithDefaults(const v1::Op& op) {
   v1::Op full = op;
   full.set_placement(PlacementOf(op));
   if (op.op_case() == v1::Op::OP_NOT_SET) return full;
-  Visit(full, []<typename Arguments>(const Arguments& arguments) {
+  VisitOp(full, []<typename Arguments>(const Arguments& arguments) {
     auto& filled = const_cast<Arguments&>(arguments);  // A part of `full`, which is ours.
     if constexpr (HasProbability<Arguments>) filled.set_p(ProbabilityOf(filled));
-    FillDefaults(filled);
+    Description<Arguments>::FillDefaults(filled);
   });
   return full;
 }
@@ -101,23 +105,55 @@ absl::Status ValidateOp(const v1::Op& op) {
     return absl::InvalidArgumentError(absl::StrCat("placement: unknown value ", op.placement()));
   if (op.op_case() == v1::Op::OP_NOT_SET)
     return absl::InvalidArgumentError("no op, or one that this build does not know");
-  return Visit(op, []<typename Arguments>(const Arguments& arguments) -> absl::Status {
+  return VisitOp(op, []<typename Arguments>(const Arguments& arguments) -> absl::Status {
     if constexpr (HasProbability<Arguments>)
       STOKER_RETURN_IF_ERROR(ValidateProbability(arguments, ProbabilityOf(arguments)));
-    return ValidateArguments(arguments);
+    return Description<Arguments>::Validate(arguments);
+  });
+}
+
+absl::Status ValidateOnBytes(const v1::Op& op) {
+  return VisitOp(op, []<typename Arguments>(const Arguments& arguments) -> absl::Status {
+    if constexpr (ValidatesOnBytes<Arguments>) return Description<Arguments>::ValidateOnBytes(arguments);
+    return absl::OkStatus();
+  });
+}
+
+bool IsDeterministic(const v1::Op& op) {
+  if (const std::optional<double> p = Probability(op); p.has_value() && *p != 1) return *p == 0;
+  return VisitOp(WithDefaults(op), []<typename Arguments>(const Arguments& arguments) {
+    return Description<Arguments>::IsDeterministic(arguments);
   });
 }
 
 std::optional<ImageSize> OutputSize(const v1::Op& op, std::optional<ImageSize> input) {
-  return Visit(op, [&](const auto& arguments) { return OutputSizeOf(arguments, input); });
+  return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) {
+    return Description<Arguments>::OutputSize(arguments, input);
+  });
 }
 
 absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters) {
   Drawing drawing = {key, Draws(key), size, parameters};
-  return Visit(op, [&]<typename Arguments>(const Arguments& arguments) {
+  return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) -> absl::Status {
     if constexpr (HasProbability<Arguments>)
       if (!drawing.draws.Bernoulli(ProbabilityOf(arguments))) return absl::OkStatus();
-    return DrawArguments(arguments, drawing);
+    STOKER_CHECK(Drawable<Arguments>);
+    if constexpr (Drawable<Arguments>) return Description<Arguments>::Draw(arguments, drawing);
+    return absl::OkStatus();
+  });
+}
+
+DeviceTraits DeviceTraitsOf(const v1::Op& op, ImageSize input) {
+  return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) -> DeviceTraits {
+    if constexpr (HasDeviceTraits<Arguments>) return Description<Arguments>::OnDevice(arguments, input);
+    return {};
+  });
+}
+
+Cost CostOf(const v1::Op& op, ImageSize input) {
+  const ImageSize output = OutputSize(op, input).value_or(input);
+  return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) {
+    return Description<Arguments>::CostOf(arguments, input, output);
   });
 }
 

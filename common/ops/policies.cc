@@ -1,9 +1,12 @@
+#include "common/ops/policies.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "common/ops/affine_matrix.h"
-#include "common/ops/description.h"
+#include "common/ops/append.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -14,6 +17,7 @@ constexpr int kDefaultOps = 2;
 constexpr int kDefaultMagnitude = 9;
 constexpr int kDefaultBins = 31;
 constexpr int kMaxBins = 1 << 16;
+constexpr double kMostArithmetic = 48;  // Of a choice, for each pixel: a turn, bilinear.
 
 // What a policy chooses among, each as likely.
 enum class Choice {
@@ -115,7 +119,7 @@ void FillCommon(auto& op) {
 
 }  // namespace
 
-absl::Status ValidateArguments(const v1::RandAugment& op) {
+absl::Status Description<v1::RandAugment>::Validate(const v1::RandAugment& op) {
   STOKER_RETURN_IF_ERROR(ValidateCommon(op));
   STOKER_RETURN_IF_ERROR(ValidateWithin(op, "num_ops", Ops(op), 0, kMaxOps));
   if (MagnitudeOf(op) < 0 || MagnitudeOf(op) >= Bins(op))
@@ -125,13 +129,13 @@ absl::Status ValidateArguments(const v1::RandAugment& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::RandAugment& op) {
+void Description<v1::RandAugment>::FillDefaults(v1::RandAugment& op) {
   FillCommon(op);
   op.set_num_ops(Ops(op));
   op.set_magnitude(MagnitudeOf(op));
 }
 
-absl::Status DrawArguments(const v1::RandAugment& op, Drawing& drawing) {
+absl::Status Description<v1::RandAugment>::Draw(const v1::RandAugment& op, Drawing& drawing) {
   const Space space = RandAugmentSpace(drawing.size);
   for (int i = 0; i < Ops(op); ++i) {
     const Choice choice = DrawChoice(drawing.draws);
@@ -142,11 +146,13 @@ absl::Status DrawArguments(const v1::RandAugment& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::TrivialAugmentWide& op) { return ValidateCommon(op); }
+absl::Status Description<v1::TrivialAugmentWide>::Validate(const v1::TrivialAugmentWide& op) {
+  return ValidateCommon(op);
+}
 
-void FillDefaults(v1::TrivialAugmentWide& op) { FillCommon(op); }
+void Description<v1::TrivialAugmentWide>::FillDefaults(v1::TrivialAugmentWide& op) { FillCommon(op); }
 
-absl::Status DrawArguments(const v1::TrivialAugmentWide& op, Drawing& drawing) {
+absl::Status Description<v1::TrivialAugmentWide>::Draw(const v1::TrivialAugmentWide& op, Drawing& drawing) {
   const Choice choice = DrawChoice(drawing.draws);
   DrawKey key = drawing.key;
   key.op = NestedOp(drawing.key.op, 0);
@@ -154,6 +160,16 @@ absl::Status DrawArguments(const v1::TrivialAugmentWide& op, Drawing& drawing) {
   const auto bin = static_cast<int64_t>(draws.Below(Bins(op)));
   Append(choice, {bin, Bins(op), draws.Below(2) == 1}, kWideSpace, LookOf(op), drawing);
   return absl::OkStatus();
+}
+
+bool Description<v1::RandAugment>::IsDeterministic(const v1::RandAugment& op) { return op.num_ops() == 0; }
+
+Cost Description<v1::RandAugment>::CostOf(const v1::RandAugment& op, ImageSize, ImageSize output) {
+  return static_cast<double>(Ops(op)) * CostOfPixels(output, kMostArithmetic);
+}
+
+Cost Description<v1::TrivialAugmentWide>::CostOf(const v1::TrivialAugmentWide&, ImageSize, ImageSize output) {
+  return CostOfPixels(output, kMostArithmetic);
 }
 
 }  // namespace stoker

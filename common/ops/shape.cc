@@ -1,10 +1,13 @@
+#include "common/ops/shape.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "common/identity/elementary.h"
-#include "common/ops/description.h"
+#include "common/ops/append.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -74,9 +77,53 @@ v1::PaddingMode ModeOf(const v1::Pad& op) {
   return op.padding_mode() == v1::PADDING_MODE_UNSPECIFIED ? v1::PADDING_MODE_CONSTANT : op.padding_mode();
 }
 
+// Resampling along rows, then along columns: a filter covers `support` pixels of the smaller of its two grids to
+// either side.
+Cost CostOfResize(v1::Interpolation interpolation, ImageSize input, ImageSize output) {
+  const double support = interpolation == v1::INTERPOLATION_LANCZOS   ? 3
+                         : interpolation == v1::INTERPOLATION_BICUBIC ? 2
+                         : interpolation == v1::INTERPOLATION_NEAREST ? 0.5
+                                                                      : 1;
+  const auto taps = [&](int64_t from, int64_t to) {
+    return 2 * support * std::max(1.0, static_cast<double>(from) / static_cast<double>(to));
+  };
+  const ImageSize between = {input.height, output.width};
+  return {
+      6 * Pixels(between) * taps(input.width, output.width) + 6 * Pixels(output) * taps(input.height, output.height),
+      3 * Pixels(between) + 3 * Pixels(output)};
+}
+
+DeviceTraits OfGeometry(DeviceTraits::Geometry geometry) { return {.pass = DevicePass::kGather, .geometry = geometry}; }
+
+// Of a crop of `size` that may show pixels from beyond an image of `input`.
+DeviceTraits OfCrop(ImageSize size, ImageSize input) {
+  DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kCrop);
+  traits.may_fill = size.height > input.height || size.width > input.width;
+  return traits;
+}
+
+DeviceTraits OfResize(v1::Interpolation interpolation) {
+  DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kResize);
+  traits.interpolation = interpolation;
+  return traits;
+}
+
+DeviceTraits OfFlip() {
+  DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kFlip);
+  traits.on_floats = true;  // It commutes with what is done to each value alone.
+  return traits;
+}
+
+bool Pads(const Integers& padding) {
+  return std::any_of(padding.begin(), padding.end(), [](int pixels) { return pixels != 0; });
+}
+
+// A copy.
+Cost CostOfCopy(ImageSize output) { return CostOfPixels(output, 3); }
+
 }  // namespace
 
-absl::Status ValidateArguments(const v1::RandomResizedCrop& op) {
+absl::Status Description<v1::RandomResizedCrop>::Validate(const v1::RandomResizedCrop& op) {
   STOKER_RETURN_IF_ERROR(ValidateSize(op, op.size()));
   STOKER_RETURN_IF_ERROR(ValidatePositiveRange(op, "scale", op.scale(), 1));
   STOKER_RETURN_IF_ERROR(ValidatePositiveRange(op, "ratio", op.ratio(), 1000));
@@ -84,7 +131,7 @@ absl::Status ValidateArguments(const v1::RandomResizedCrop& op) {
   return ValidateInterpolation(op, op.interpolation());
 }
 
-void FillDefaults(v1::RandomResizedCrop& op) {
+void Description<v1::RandomResizedCrop>::FillDefaults(v1::RandomResizedCrop& op) {
   SetSquare(op.mutable_size());
   if (op.scale().empty()) Set(kDefaultScale, op.mutable_scale());
   if (op.ratio().empty()) Set(kDefaultRatio, op.mutable_ratio());
@@ -92,17 +139,18 @@ void FillDefaults(v1::RandomResizedCrop& op) {
   if (!op.has_antialias()) op.set_antialias(true);
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::RandomResizedCrop& op, std::optional<ImageSize>) {
+std::optional<ImageSize> Description<v1::RandomResizedCrop>::OutputSize(const v1::RandomResizedCrop& op,
+                                                                        std::optional<ImageSize>) {
   return CropSize(op.size());
 }
 
-absl::Status DrawArguments(const v1::RandomResizedCrop& op, Drawing& drawing) {
+absl::Status Description<v1::RandomResizedCrop>::Draw(const v1::RandomResizedCrop& op, Drawing& drawing) {
   AppendCrop(DrawResizedCropBox(op, drawing.draws, drawing.size), drawing);
   AppendResize(CropSize(op.size()), op.interpolation(), !op.has_antialias() || op.antialias(), drawing);
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::Resize& op) {
+absl::Status Description<v1::Resize>::Validate(const v1::Resize& op) {
   STOKER_RETURN_IF_ERROR(ValidateSize(op, op.size()));
   if (op.max_size() != 0 && op.size_size() == 2)
     return Invalid(op, "max_size", "needs a size of one number, the shorter side");
@@ -112,18 +160,18 @@ absl::Status ValidateArguments(const v1::Resize& op) {
   return ValidateInterpolation(op, op.interpolation());
 }
 
-void FillDefaults(v1::Resize& op) {
+void Description<v1::Resize>::FillDefaults(v1::Resize& op) {
   op.set_interpolation(OrBilinear(op.interpolation()));
   if (!op.has_antialias()) op.set_antialias(true);
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::Resize& op, std::optional<ImageSize> input) {
+std::optional<ImageSize> Description<v1::Resize>::OutputSize(const v1::Resize& op, std::optional<ImageSize> input) {
   if (op.size_size() == 2) return ImageSize{op.size(0), op.size(1)};
   if (input.has_value()) return ResizedSize(op, *input);
   return std::nullopt;
 }
 
-absl::Status DrawArguments(const v1::Resize& op, Drawing& drawing) {
+absl::Status Description<v1::Resize>::Draw(const v1::Resize& op, Drawing& drawing) {
   const ImageSize from = drawing.size, to = ResizedSize(op, from);
   if (to.height > kMaxExtent || to.width > kMaxExtent)
     return absl::FailedPreconditionError(absl::StrCat("Resize.size: an image of ", from.width, "×", from.height,
@@ -133,38 +181,38 @@ absl::Status DrawArguments(const v1::Resize& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::CenterCrop& op) { return ValidateSize(op, op.size()); }
+absl::Status Description<v1::CenterCrop>::Validate(const v1::CenterCrop& op) { return ValidateSize(op, op.size()); }
 
-void FillDefaults(v1::CenterCrop& op) { SetSquare(op.mutable_size()); }
+void Description<v1::CenterCrop>::FillDefaults(v1::CenterCrop& op) { SetSquare(op.mutable_size()); }
 
-std::optional<ImageSize> OutputSizeOf(const v1::CenterCrop& op, std::optional<ImageSize>) {
+std::optional<ImageSize> Description<v1::CenterCrop>::OutputSize(const v1::CenterCrop& op, std::optional<ImageSize>) {
   return CropSize(op.size());
 }
 
-absl::Status DrawArguments(const v1::CenterCrop& op, Drawing& drawing) {
+absl::Status Description<v1::CenterCrop>::Draw(const v1::CenterCrop& op, Drawing& drawing) {
   const ImageSize crop = CropSize(op.size());
   AppendCrop({CenterStart(drawing.size.height, crop.height), CenterStart(drawing.size.width, crop.width), crop},
              drawing);
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::RandomCrop& op) {
+absl::Status Description<v1::RandomCrop>::Validate(const v1::RandomCrop& op) {
   STOKER_RETURN_IF_ERROR(ValidateSize(op, op.size()));
   STOKER_RETURN_IF_ERROR(ValidatePadding(op, op.padding()));
   return ValidateColor(op, "fill", op.fill());
 }
 
-void FillDefaults(v1::RandomCrop& op) {
+void Description<v1::RandomCrop>::FillDefaults(v1::RandomCrop& op) {
   SetSquare(op.mutable_size());
   Set(PaddingOf(op.padding()), op.mutable_padding());
   Set(ColorOf(op.fill()), op.mutable_fill());
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::RandomCrop& op, std::optional<ImageSize>) {
+std::optional<ImageSize> Description<v1::RandomCrop>::OutputSize(const v1::RandomCrop& op, std::optional<ImageSize>) {
   return CropSize(op.size());
 }
 
-absl::Status DrawArguments(const v1::RandomCrop& op, Drawing& drawing) {
+absl::Status Description<v1::RandomCrop>::Draw(const v1::RandomCrop& op, Drawing& drawing) {
   const ImageSize crop = CropSize(op.size()), image = drawing.size;
   Padding pad = PaddingOf(op.padding());
   ImageSize padded = Padded(pad, image);
@@ -187,7 +235,7 @@ absl::Status DrawArguments(const v1::RandomCrop& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::Pad& op) {
+absl::Status Description<v1::Pad>::Validate(const v1::Pad& op) {
   if (op.padding().empty()) return Invalid(op, "padding", "give 1, 2 or 4 numbers; found none");
   STOKER_RETURN_IF_ERROR(ValidatePadding(op, op.padding()));
   STOKER_RETURN_IF_ERROR(ValidateColor(op, "fill", op.fill()));
@@ -196,18 +244,18 @@ absl::Status ValidateArguments(const v1::Pad& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::Pad& op) {
+void Description<v1::Pad>::FillDefaults(v1::Pad& op) {
   Set(PaddingOf(op.padding()), op.mutable_padding());
   Set(ColorOf(op.fill()), op.mutable_fill());
   op.set_padding_mode(ModeOf(op));
 }
 
-std::optional<ImageSize> OutputSizeOf(const v1::Pad& op, std::optional<ImageSize> input) {
+std::optional<ImageSize> Description<v1::Pad>::OutputSize(const v1::Pad& op, std::optional<ImageSize> input) {
   if (!input.has_value()) return std::nullopt;
   return Padded(PaddingOf(op.padding()), *input);
 }
 
-absl::Status DrawArguments(const v1::Pad& op, Drawing& drawing) {
+absl::Status Description<v1::Pad>::Draw(const v1::Pad& op, Drawing& drawing) {
   const Padding pad = PaddingOf(op.padding());
   const ImageSize image = drawing.size;
   const bool reflects = ModeOf(op) == v1::PADDING_MODE_REFLECT;
@@ -221,14 +269,61 @@ absl::Status DrawArguments(const v1::Pad& op, Drawing& drawing) {
   return absl::OkStatus();
 }
 
-absl::Status DrawArguments(const v1::RandomHorizontalFlip&, Drawing& drawing) {
+absl::Status Description<v1::RandomHorizontalFlip>::Draw(const v1::RandomHorizontalFlip&, Drawing& drawing) {
   drawing.parameters.push_back(FlipParameters{FlipParameters::Axis::kHorizontal});
   return absl::OkStatus();
 }
 
-absl::Status DrawArguments(const v1::RandomVerticalFlip&, Drawing& drawing) {
+absl::Status Description<v1::RandomVerticalFlip>::Draw(const v1::RandomVerticalFlip&, Drawing& drawing) {
   drawing.parameters.push_back(FlipParameters{FlipParameters::Axis::kVertical});
   return absl::OkStatus();
+}
+
+DeviceTraits Description<v1::RandomResizedCrop>::OnDevice(const v1::RandomResizedCrop& op, ImageSize) {
+  return OfResize(op.interpolation());
+}
+DeviceTraits Description<v1::Resize>::OnDevice(const v1::Resize& op, ImageSize) { return OfResize(op.interpolation()); }
+DeviceTraits Description<v1::CenterCrop>::OnDevice(const v1::CenterCrop& op, ImageSize input) {
+  return OfCrop(CropSize(op.size()), input);
+}
+DeviceTraits Description<v1::RandomCrop>::OnDevice(const v1::RandomCrop& op, ImageSize input) {
+  DeviceTraits traits = OfCrop(CropSize(op.size()), input);
+  traits.may_fill = traits.may_fill || Pads(op.padding());
+  traits.one_level = IsOneValue(op.fill());
+  return traits;
+}
+DeviceTraits Description<v1::Pad>::OnDevice(const v1::Pad& op, ImageSize) {
+  DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kPad);
+  traits.may_fill = Pads(op.padding());
+  traits.mirrors = ModeOf(op) != v1::PADDING_MODE_CONSTANT;
+  traits.one_level = IsOneValue(op.fill());
+  return traits;
+}
+DeviceTraits Description<v1::RandomHorizontalFlip>::OnDevice(const v1::RandomHorizontalFlip&, ImageSize) {
+  return OfFlip();
+}
+DeviceTraits Description<v1::RandomVerticalFlip>::OnDevice(const v1::RandomVerticalFlip&, ImageSize) {
+  return OfFlip();
+}
+
+Cost Description<v1::RandomResizedCrop>::CostOf(const v1::RandomResizedCrop& op, ImageSize input, ImageSize output) {
+  return CostOfResize(OrBilinear(op.interpolation()), input, output);  // Of the whole image, the largest crop.
+}
+Cost Description<v1::Resize>::CostOf(const v1::Resize& op, ImageSize input, ImageSize output) {
+  return CostOfResize(OrBilinear(op.interpolation()), input, output);
+}
+Cost Description<v1::CenterCrop>::CostOf(const v1::CenterCrop&, ImageSize, ImageSize output) {
+  return CostOfCopy(output);
+}
+Cost Description<v1::RandomCrop>::CostOf(const v1::RandomCrop&, ImageSize, ImageSize output) {
+  return CostOfCopy(output);
+}
+Cost Description<v1::Pad>::CostOf(const v1::Pad&, ImageSize, ImageSize output) { return CostOfCopy(output); }
+Cost Description<v1::RandomHorizontalFlip>::CostOf(const v1::RandomHorizontalFlip&, ImageSize, ImageSize output) {
+  return CostOfCopy(output);
+}
+Cost Description<v1::RandomVerticalFlip>::CostOf(const v1::RandomVerticalFlip&, ImageSize, ImageSize output) {
+  return CostOfCopy(output);
 }
 
 }  // namespace stoker

@@ -1,9 +1,11 @@
+#include "common/ops/tensor.h"
+
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
-#include "common/ops/description.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -14,7 +16,7 @@ constexpr int kMaxDimensions = 8;
 
 }  // namespace
 
-absl::Status ValidateArguments(const v1::ToDtype& op) {
+absl::Status Description<v1::ToDtype>::Validate(const v1::ToDtype& op) {
   if (!IsDeviceFloat(op.dtype()) && op.dtype() != v1::DTYPE_UINT8)
     return Invalid(op, "dtype", "must be float32, float16, bfloat16 or uint8");
   if (op.scale() && op.dtype() == v1::DTYPE_UINT8) return Invalid(op, "scale", "needs a dtype of floats");
@@ -22,7 +24,7 @@ absl::Status ValidateArguments(const v1::ToDtype& op) {
 }
 
 // As many as there are channels, which is for the device to say.
-absl::Status ValidateArguments(const v1::Normalize& op) {
+absl::Status Description<v1::Normalize>::Validate(const v1::Normalize& op) {
   for (auto [name, values] : {std::pair("mean", &op.mean()), std::pair("std", &op.std())}) {
     if (values->empty() || values->size() > kMaxChannels)
       return Invalid(op, name, absl::StrCat("give one number or one a channel; found ", values->size()));
@@ -34,17 +36,17 @@ absl::Status ValidateArguments(const v1::Normalize& op) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateArguments(const v1::ToMemoryFormat& op) {
+absl::Status Description<v1::ToMemoryFormat>::Validate(const v1::ToMemoryFormat& op) {
   if (!v1::MemoryFormat_IsValid(op.memory_format()))
     return Invalid(op, "memory_format", absl::StrCat("unknown value ", op.memory_format()));
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::ToMemoryFormat& op) {
+void Description<v1::ToMemoryFormat>::FillDefaults(v1::ToMemoryFormat& op) {
   if (op.memory_format() == v1::MEMORY_FORMAT_UNSPECIFIED) op.set_memory_format(v1::MEMORY_FORMAT_CHANNELS_FIRST);
 }
 
-absl::Status ValidateArguments(const v1::OneHot& op) {
+absl::Status Description<v1::OneHot>::Validate(const v1::OneHot& op) {
   STOKER_RETURN_IF_ERROR(ValidateClasses(op, op.num_classes()));
   if (op.dtype() != v1::DTYPE_UNSPECIFIED && !IsDeviceFloat(op.dtype()) && op.dtype() != v1::DTYPE_UINT8 &&
       op.dtype() != v1::DTYPE_INT64)
@@ -52,12 +54,12 @@ absl::Status ValidateArguments(const v1::OneHot& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::OneHot& op) {
+void Description<v1::OneHot>::FillDefaults(v1::OneHot& op) {
   if (op.field().empty()) op.set_field("label");
   if (op.dtype() == v1::DTYPE_UNSPECIFIED) op.set_dtype(v1::DTYPE_FLOAT32);
 }
 
-absl::Status ValidateArguments(const v1::UnpackBits& op) {
+absl::Status Description<v1::UnpackBits>::Validate(const v1::UnpackBits& op) {
   if (op.field().empty()) return Invalid(op, "field", "must be given");
   if (op.shape().empty() || op.shape_size() > kMaxDimensions)
     return Invalid(op, "shape", absl::StrCat("give 1 to ", kMaxDimensions, " numbers; found ", op.shape_size()));
@@ -72,33 +74,27 @@ absl::Status ValidateArguments(const v1::UnpackBits& op) {
   return absl::OkStatus();
 }
 
-void FillDefaults(v1::UnpackBits& op) {
+void Description<v1::UnpackBits>::FillDefaults(v1::UnpackBits& op) {
   if (op.bit_order() == v1::BIT_ORDER_UNSPECIFIED) op.set_bit_order(v1::BIT_ORDER_BIG);
 }
 
-absl::Status DrawArguments(const v1::ToDtype&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+// Each value once, whatever it is; labels and bits count as nothing beside an image.
+Cost Description<v1::ToDtype>::CostOf(const v1::ToDtype&, ImageSize, ImageSize output) {
+  return {3 * Pixels(output), 12 * Pixels(output)};
 }
-
-absl::Status DrawArguments(const v1::Normalize&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+Cost Description<v1::Normalize>::CostOf(const v1::Normalize&, ImageSize, ImageSize output) {
+  return {6 * Pixels(output), 12 * Pixels(output)};
 }
-
-absl::Status DrawArguments(const v1::ToMemoryFormat&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+Cost Description<v1::ToMemoryFormat>::CostOf(const v1::ToMemoryFormat&, ImageSize, ImageSize output) {
+  return {3 * Pixels(output), 12 * Pixels(output)};
 }
-
-absl::Status DrawArguments(const v1::OneHot&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+Cost Description<v1::OneHot>::CostOf(const v1::OneHot& op, ImageSize, ImageSize) {
+  return {static_cast<double>(op.num_classes()), 8.0 * op.num_classes()};
 }
-
-absl::Status DrawArguments(const v1::UnpackBits&, Drawing&) {
-  STOKER_CHECK(false);
-  return absl::OkStatus();
+Cost Description<v1::UnpackBits>::CostOf(const v1::UnpackBits& op, ImageSize, ImageSize) {
+  double elements = 1;
+  for (int64_t extent : op.shape()) elements *= static_cast<double>(extent);
+  return {elements, elements};
 }
 
 }  // namespace stoker

@@ -49,7 +49,7 @@ class DevicePipeline::Builder {
       return absl::OkStatus();
     }
     if (device_.mix_op_ >= 0) return absl::InvalidArgumentError("images are mixed last; move it before MixUp, CutMix");
-    if (IsBatchOp(op)) return AddMix(op, index);
+    if (ActsOf(op) == Acts::kOnBatch) return AddMix(op, index);
     if (op.has_to_dtype()) return AddToDtype(op.to_dtype());
     if (op.has_normalize()) return AddNormalize(op.normalize());
     if (floats()) return AddAfterToDtype(op, index);
@@ -187,12 +187,11 @@ class DevicePipeline::Builder {
 
   // Flips commute with what is done to each value alone.
   absl::Status AddAfterToDtype(const v1::Op& op, int index) {
-    const bool flips = op.has_random_horizontal_flip() || op.has_random_vertical_flip();
-    if (!flips && !op.has_random_erasing())
-      return absl::InvalidArgumentError("works on uint8 on the device; move it before ToDtype");
+    const DeviceTraits traits = DeviceTraitsOf(op, device_.steps_.size());
+    if (!traits.on_floats) return absl::InvalidArgumentError("works on uint8 on the device; move it before ToDtype");
     if (image_.erases)
       return absl::InvalidArgumentError("move it before RandomErasing, of which one may follow ToDtype");
-    if (flips) return device_.steps_.Add(op, index);
+    if (traits.pass == DevicePass::kGather) return device_.steps_.Add(op, index);  // A flip.
     const auto& value = op.random_erasing().value();
     const bool gray = std::adjacent_find(value.begin(), value.end(), std::not_equal_to<>()) == value.end();
     if (!gray && value.size() != image_.channels)

@@ -17,82 +17,21 @@
 namespace stoker {
 namespace {
 
-// The pass that a leaf belongs to; none if it does not run on the device.
-std::optional<DeviceStep::Kind> KindOf(const v1::Op& op) {
-  switch (op.op_case()) {
-    case v1::Op::kRandomResizedCrop:
-    case v1::Op::kResize:
-    case v1::Op::kCenterCrop:
-    case v1::Op::kRandomCrop:
-    case v1::Op::kPad:
-    case v1::Op::kRandomRotation:
-    case v1::Op::kRandomAffine:
-    case v1::Op::kRandomHorizontalFlip:
-    case v1::Op::kRandomVerticalFlip: return DeviceStep::Kind::kGather;
-    case v1::Op::kColorJitter:
-    case v1::Op::kGrayscale:
-    case v1::Op::kRandomGrayscale:
-    case v1::Op::kRandomPosterize:
-    case v1::Op::kRandomSolarize:
-    case v1::Op::kRandomInvert:
-    case v1::Op::kAdjustBrightness:
-    case v1::Op::kAdjustContrast:
-    case v1::Op::kAdjustSaturation:
-    case v1::Op::kAdjustHue: return DeviceStep::Kind::kColors;
-    case v1::Op::kGaussianBlur: return DeviceStep::Kind::kBlur;
-    case v1::Op::kRandomMask: return DeviceStep::Kind::kMask;
-    case v1::Op::kRandomErasing: return DeviceStep::Kind::kErase;
-    default: return std::nullopt;
+DeviceStep::Kind KindOf(DevicePass pass) {
+  switch (pass) {
+    case DevicePass::kGather: return DeviceStep::Kind::kGather;
+    case DevicePass::kColors: return DeviceStep::Kind::kColors;
+    case DevicePass::kBlur: return DeviceStep::Kind::kBlur;
+    case DevicePass::kMask: return DeviceStep::Kind::kMask;
+    case DevicePass::kErase: return DeviceStep::Kind::kErase;
+    case DevicePass::kNone: break;
   }
+  STOKER_CHECK(false);  // IsDeviceStep does not hold.
+  return DeviceStep::Kind::kGather;
 }
 
-bool IsFlip(const v1::Op& op) { return op.has_random_horizontal_flip() || op.has_random_vertical_flip(); }
-bool IsResize(const v1::Op& op) { return op.has_random_resized_crop() || op.has_resize(); }
-bool IsCrop(const v1::Op& op) { return op.has_center_crop() || op.has_random_crop(); }
-bool IsTurn(const v1::Op& op) { return op.has_random_rotation() || op.has_random_affine(); }
-
-// Whether pixels from beyond an image of `size` may show.
-bool MayFill(const v1::Op& op, ImageSize size) {
-  const auto larger = [&](ImageSize crop) { return crop.height > size.height || crop.width > size.width; };
-  const auto pads = [](const Integers& padding) {
-    return std::any_of(padding.begin(), padding.end(), [](int pixels) { return pixels != 0; });
-  };
-  if (op.has_center_crop()) return larger(CropSize(op.center_crop().size()));
-  if (op.has_random_crop()) return pads(op.random_crop().padding()) || larger(CropSize(op.random_crop().size()));
-  if (op.has_pad()) return pads(op.pad().padding());
-  return IsTurn(op);
-}
-
-bool Mirrors(const v1::Op& op) { return op.has_pad() && op.pad().padding_mode() > v1::PADDING_MODE_CONSTANT; }
-
-int MostColors(const v1::Op& op) { return op.has_color_jitter() ? 4 : 1; }
-
-bool HasContrast(const v1::Op& op) {
-  return op.has_adjust_contrast() || (op.has_color_jitter() && !op.color_jitter().contrast().empty());
-}
-
-ImageSize KernelOf(const v1::GaussianBlur& op) {  // Given as across, down.
-  return {op.kernel_size(op.kernel_size_size() - 1), op.kernel_size(0)};
-}
-
-v1::Interpolation InterpolationOf(const v1::Op& op) {
-  if (op.has_resize()) return op.resize().interpolation();
-  return op.has_random_resized_crop() ? op.random_resized_crop().interpolation() : v1::INTERPOLATION_UNSPECIFIED;
-}
-
-// Whether the op's color, of pixels that it fills or paints, is one number.
-bool IsGray(const v1::Op& op) {
-  const auto gray = [](const auto& numbers) {
-    return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
-  };
-  switch (op.op_case()) {
-    case v1::Op::kRandomCrop: return gray(op.random_crop().fill());
-    case v1::Op::kPad: return gray(op.pad().fill());
-    case v1::Op::kRandomRotation: return gray(op.random_rotation().fill());
-    case v1::Op::kRandomAffine: return gray(op.random_affine().fill());
-    case v1::Op::kRandomErasing: return gray(op.random_erasing().value());
-    default: return true;
-  }
+bool IsA(const DeviceTraits& traits, DeviceTraits::Geometry geometry) {
+  return traits.pass == DevicePass::kGather && traits.geometry == geometry;
 }
 
 absl::Status Invalid(const v1::Op& op, absl::string_view reason) {
@@ -160,7 +99,7 @@ StepDraw StepDrawOf(const DeviceStep& step, const std::vector<OpParameters>& dra
 
 bool IsDeviceStep(const v1::Op& op) {
   const auto* transforms = NestedTransforms(op);
-  if (transforms == nullptr) return KindOf(op).has_value();
+  if (transforms == nullptr) return DeviceTraitsOf(op, {1, 1}).pass != DevicePass::kNone;
   return std::all_of(transforms->begin(), transforms->end(), IsDeviceStep);
 }
 
@@ -184,14 +123,14 @@ absl::Status DeviceSteps::AddAny(const v1::Op& op, int index, bool nested) {
   return absl::OkStatus();
 }
 
-absl::Status DeviceSteps::CheckLeaf(const v1::Op& op, ImageSize out, bool nested) const {
-  if (InterpolationOf(op) > v1::INTERPOLATION_BILINEAR)
+absl::Status DeviceSteps::CheckLeaf(const v1::Op& op, const DeviceTraits& traits, ImageSize out, bool nested) const {
+  if (traits.interpolation > v1::INTERPOLATION_BILINEAR)
     return Invalid(op, "only nearest and bilinear run on the device; choose one, or run it on the server");
   if (nested && out != size_)
     return Invalid(op, "inside of another op it must not change the image's size on the device; run it on the server");
-  if (channels_ != 3 && KindOf(op) == DeviceStep::Kind::kColors)
+  if (channels_ != 3 && traits.pass == DevicePass::kColors)
     return Invalid(op, absl::StrCat("needs three channels, and the image has ", channels_));
-  if (channels_ != 3 && !IsGray(op))
+  if (channels_ != 3 && !traits.one_level)
     return Invalid(op, absl::StrCat("give one number for all of the image's ", channels_, " channels"));
   v1::Field made;
   made.set_name("image");
@@ -208,22 +147,26 @@ absl::Status DeviceSteps::AddLeaf(const v1::Op& op, int index, bool nested) {
   if (!drawable.ok()) return absl::InvalidArgumentError(drawable.message());
   const std::optional<ImageSize> out = OutputSize(op, size_);
   STOKER_CHECK(out.has_value());
-  STOKER_RETURN_IF_ERROR(CheckLeaf(op, *out, nested));
-  DeviceStep& step = StepFor(op, *KindOf(op));
+  const DeviceTraits traits = DeviceTraitsOf(op, size_);
+  STOKER_RETURN_IF_ERROR(CheckLeaf(op, traits, *out, nested));
+  DeviceStep& step = StepFor(traits);
   size_ = step.out = *out;
   if (step.ops.empty() || step.ops.back() != index) step.ops.push_back(index);
   leaf_steps_.push_back(static_cast<int>(steps_.size()) - 1);
   return absl::OkStatus();
 }
 
-DeviceStep& DeviceSteps::StepFor(const v1::Op& op, DeviceStep::Kind kind) {
-  const bool turns_or_resizes = IsTurn(op) || IsResize(op), fills = MayFill(op, size_), contrast = HasContrast(op);
+DeviceStep& DeviceSteps::StepFor(const DeviceTraits& traits) {
+  using Geometry = DeviceTraits::Geometry;
+  const bool resizes = IsA(traits, Geometry::kResize), interpolates = resizes || IsA(traits, Geometry::kTurn);
+  const DeviceStep::Kind kind = KindOf(traits.pass);
   bool joins = !steps_.empty() && steps_.back().kind == kind;
   if (kind == DeviceStep::Kind::kGather) {
-    joins = joins && !(open_.fills && (turns_or_resizes || fills)) && !(open_.crops_interpolated && fills) &&
-            !(open_.interpolates && (IsResize(op) || Mirrors(op)));
+    joins = joins && !(open_.fills && (interpolates || traits.may_fill)) &&
+            !(open_.crops_interpolated && traits.may_fill) && !(open_.interpolates && (resizes || traits.mirrors));
   } else if (kind == DeviceStep::Kind::kColors) {
-    joins = joins && open_.colors + MostColors(op) <= ColorsDraw::kMost && !(contrast && steps_.back().contrast);
+    joins =
+        joins && open_.colors + traits.most_colors <= ColorsDraw::kMost && !(traits.contrast && steps_.back().contrast);
   } else {
     joins = false;
   }
@@ -232,13 +175,13 @@ DeviceStep& DeviceSteps::StepFor(const v1::Op& op, DeviceStep::Kind kind) {
     open_ = {.only_flips = true};
   }
   DeviceStep& step = steps_.back();
-  open_.only_flips = open_.only_flips && IsFlip(op);
-  open_.crops_interpolated = open_.crops_interpolated || (open_.interpolates && IsCrop(op));
-  open_.interpolates = open_.interpolates || turns_or_resizes;
-  open_.fills = open_.fills || fills;
-  open_.colors += MostColors(op);
-  step.contrast = step.contrast || contrast;
-  if (op.has_gaussian_blur()) step.kernel = KernelOf(op.gaussian_blur());
+  open_.only_flips = open_.only_flips && IsA(traits, Geometry::kFlip);
+  open_.crops_interpolated = open_.crops_interpolated || (open_.interpolates && IsA(traits, Geometry::kCrop));
+  open_.interpolates = open_.interpolates || interpolates;
+  open_.fills = open_.fills || traits.may_fill;
+  open_.colors += traits.most_colors;
+  step.contrast = step.contrast || traits.contrast;
+  if (kind == DeviceStep::Kind::kBlur) step.kernel = traits.kernel;
   return step;
 }
 

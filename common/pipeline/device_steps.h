@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "common/identity/draws.h"
+#include "common/ops/device_traits.h"
 #include "common/ops/parameters.h"
 #include "common/pipeline/device_program.h"
 #include "stoker/v1/pipeline.pb.h"
@@ -51,10 +52,10 @@ class DeviceSteps {
   // An op that is no RandomApply or RandomChoice; inside of one if `nested`.
   absl::Status AddAny(const v1::Op& op, int index, bool nested);
   absl::Status AddLeaf(const v1::Op& op, int index, bool nested);
-  absl::Status CheckLeaf(const v1::Op& op, ImageSize out, bool nested) const;
+  absl::Status CheckLeaf(const v1::Op& op, const DeviceTraits& traits, ImageSize out, bool nested) const;
 
   // The last step if it can take the op over, or else a new one.
-  DeviceStep& StepFor(const v1::Op& op, DeviceStep::Kind kind);
+  DeviceStep& StepFor(const DeviceTraits& traits);
 
   int64_t channels_ = 3;
   ImageSize in_, size_;

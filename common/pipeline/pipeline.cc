@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/fields/schema.h"
-#include "common/ops/description.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/device_steps.h"
 #include "common/status_macros.h"
@@ -46,14 +45,16 @@ absl::Status ValidateLimits(const v1::Pipeline& pipeline) {
 }
 
 absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
-  const bool device = PlacementOf(op) == v1::PLACEMENT_DEVICE, movable = IsDeviceStep(op);
-  if (!device && IsDeviceOnly(op))
+  const bool device = PlacementOf(op) == v1::PLACEMENT_DEVICE;
+  const Placements places = PlacementsOf(op);
+  if (!device && !places.server)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the device only"));
-  if (device && !IsDeviceOnly(op) && !movable)
+  if (device && !places.device)
     return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: runs on the server only"));
   if (!device && after_device)
-    return absl::InvalidArgumentError(absl::StrCat(OpName(op), ".placement: a server op cannot follow a device op; ",
-                                                   movable ? "move it up or place it on the device" : "move it up"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(OpName(op), ".placement: a server op cannot follow a device op; ",
+                     places.device ? "move it up or place it on the device" : "move it up"));
   return absl::OkStatus();
 }
 
@@ -65,7 +66,7 @@ absl::Status ValidateOps(const Ops& ops, const std::string& path) {
   for (int i = 0; i < ops.size(); ++i) {
     absl::Status status = ValidateOp(ops[i]);
     if (status.ok()) status = ValidatePlacement(ops[i], after_device);
-    if (status.ok() && ops[i].has_random_erasing() && !floats) status = ValidateLevels(ops[i].random_erasing());
+    if (status.ok() && !floats) status = ValidateOnBytes(ops[i]);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, "[", i, "]: ", status.message()));
     after_device = after_device || PlacementOf(ops[i]) == v1::PLACEMENT_DEVICE;
     floats = floats || (ops[i].has_to_dtype() && IsDeviceFloat(ops[i].to_dtype().dtype()));

@@ -16,7 +16,8 @@ ln -s "${library##*/}" "$folder/lib/libstoker.so.1"
 ln -s libstoker.so.1 "$folder/lib/libstoker.so"
 cp "$source/client/capi/stoker.h" "$folder/include/"
 /usr/bin/python3 "$source/client/python/build_wheel.py" "$folder/lib/${library##*/}" "$folder" >/dev/null
-cp "$source/deploy/bundle/README.md" "$folder/"
+cp "$source"/{LICENSE,NOTICE,deploy/bundle/README.md} "$folder/"
+"$source/deploy/bundle/service.sh" "$folder"
 
 # What is linked statically, or compiled in.
 for package in libgrpc++-dev libprotobuf-dev libabsl-dev libre2-dev zlib1g-dev libc-ares-dev libssl-dev libxxhash-dev \

@@ -20,7 +20,7 @@ bool Inside(double x, double y, ImageSize size) {
   return x >= 0 && x < static_cast<double>(size.width) && y >= 0 && y < static_cast<double>(size.height);
 }
 
-// A line of points with steps of 1/2^16 pixel, as PIL takes them for nearest.
+// Coordinates of equally spaced points, in 1/2^16 pixel, as PIL computes them for nearest.
 struct Line {
   static constexpr int kFractionBits = 16;
   int64_t start, step;
@@ -30,7 +30,7 @@ struct Line {
 
 int64_t DividedUp(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }  // Requires b > 0.
 
-// Narrows [first, end) to the points of `line` that lie in 0…pixels − 1.
+// Narrows [first, end) to the points of `line` that lie in the pixels 0…pixels − 1.
 void Clip(const Line& line, int64_t pixels, int64_t& first, int64_t& end) {
   const int64_t limit = pixels << Line::kFractionBits;
   if (line.step == 0) {
@@ -44,7 +44,8 @@ void Clip(const Line& line, int64_t pixels, int64_t& first, int64_t& end) {
   }
 }
 
-// The matrix in fixed point, if PIL would use that: where it takes the image's corners, and how far they may be.
+// Returns the matrix in fixed point with 16 fraction bits, or nothing where PIL would not use that: a corner of the
+// image is taken too far away. The offsets are those of the center of the first pixel.
 std::optional<std::array<int64_t, 6>> Fixed(const Matrix& m, ImageSize size) {
   constexpr double kLimit = 32768;
   for (double y : {0.0, static_cast<double>(size.height)})
@@ -81,8 +82,8 @@ void NearestFixed(const std::array<int64_t, 6>& m, const Color& fill, const Imag
   }
 }
 
-// The input pixels that `size` output pixels show along one axis where the other axis does not matter, −1 outside.
-// Steps by adding, as PIL does.
+// Returns the input pixel that each of `size` output pixels shows along an axis that the matrix only scales and shifts,
+// −1 outside the image. It steps by adding, as PIL does.
 std::vector<int64_t> ScaledAxis(double scale, double offset, int64_t size) {
   std::vector<int64_t> sources(size);
   double position = offset + scale * 0.5;
@@ -93,7 +94,7 @@ std::vector<int64_t> ScaledAxis(double scale, double offset, int64_t size) {
   return sources;
 }
 
-// Writes the pixels at `xs` of `row`; `in_a_row` if each is right of the one before.
+// Writes the pixels at `xs` of `row`. `in_a_row` says that each of `xs` is one more than the one before.
 void CopyScaled(const ImageView& in, const uint8_t* row, std::span<const int64_t> xs, bool in_a_row, uint8_t* out) {
   if (in_a_row && in.pixel_bytes == kChannels) {
     std::copy_n(row + xs.front() * kChannels, std::ssize(xs) * kChannels, out);
@@ -143,7 +144,8 @@ void NearestExact(const AffineParameters& warp, const ImageView& in, uint8_t* ou
   });
 }
 
-// The two pixels along one axis that a position in the image lies between, and how far from the first.
+// The two pixels along one axis whose centers a position lies between, and its distance from the first center. At the
+// image's border both are the border's pixel.
 struct Between {
   int64_t first, second;
   double part;
@@ -157,9 +159,9 @@ struct Between {
   }
 };
 
-// PIL's arithmetic: across, then down, in double, truncated.
+// Interpolates as PIL does: across, then down, in double, truncated.
 void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
-  const ImageView image = in;  // A copy that the compiler sees is not written to.
+  const ImageView image = in;  // The compiler sees that nothing writes to this copy.
   ForEachPosition(warp.matrix, in.size, [&, image](double x, double y) {
     if (!Inside(x, y, image.size)) {
       CopyPixel(warp.fill.data(), out);

@@ -8,9 +8,11 @@
 
 namespace stoker {
 
-// Writes what `warp` shows of the whole image `in` (RGB or RGBX) to `out`, H×W×3 packed uint8 of the same size, which
-// must not overlap `in`. As PIL's Image.transform(AFFINE): nearest to the same bytes but where a center falls on the
-// border of two pixels; bilinear within one level. Thread-safe. The same bytes on every CPU.
+// Warps the whole image `in` (RGB or RGBX) by `warp` and writes the result to `out` as H×W×3 packed uint8 of the same
+// size. `out` must not overlap `in`. The function is thread-safe and writes the same bytes on every CPU.
+//
+// The result is that of PIL's Image.transform(AFFINE). Nearest gives the same bytes, except where a center falls on the
+// border of two pixels. Bilinear is within one level.
 void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out);
 
 }  // namespace stoker

@@ -21,7 +21,7 @@ SourceImage Packed(const uint8_t* pixels, const Region& region) {
   return {{pixels, region.size, static_cast<ptrdiff_t>(region.size.width * kChannels)}, region};
 }
 
-// `inner` of what `image` has.
+// Returns the part `inner` of `image`, which must have it.
 SourceImage Narrowed(const SourceImage& image, const Region& inner) {
   STOKER_CHECK(image.view.size == image.region.size && image.region.Contains(inner));
   ImageView view = image.view;
@@ -30,7 +30,7 @@ SourceImage Narrowed(const SourceImage& image, const Region& inner) {
   return {view, inner, image.eighths};
 }
 
-// What is cropped from the image, in its pixels at a reduced size.
+// Returns the crop in pixels of the image at `eighths` of its size, where it may be fractional.
 Box BoxOf(const CropParameters& crop, int eighths) {
   const auto reduced = [&](int64_t at_full_size) { return static_cast<double>(at_full_size * eighths) / 8; };
   return {reduced(crop.top), reduced(crop.left), reduced(crop.size.height), reduced(crop.size.width)};
@@ -43,7 +43,7 @@ Region RoundedOutward(const Box& box) {
   return {top, left, {bottom - top, right - left}};
 }
 
-// Only crops, within the image: no pixel need move.
+// Returns whether the step only crops, within the image. Such a step need not copy any pixel.
 bool OnlyNarrows(const PlannedStep& planned) {
   const auto* geometry = std::get_if<Geometry>(&planned.step.action);
   return geometry != nullptr && !geometry->resize.has_value() && !geometry->flip_horizontal &&
@@ -53,7 +53,7 @@ bool OnlyNarrows(const PlannedStep& planned) {
 
 }  // namespace
 
-// Carries out one step from `in` to `out`, or where it is in place, on `out`.
+// Carries out one step from `in` to `out`. A step that is in place works on `out` alone.
 struct Augmenter::Run {
   Augmenter& augmenter;
   const PlannedStep& planned;
@@ -69,7 +69,8 @@ struct Augmenter::Run {
   void Resize(const Geometry& geometry) const {
     Box box = BoxOf(geometry.crop, in.eighths);
     const SourceImage part = Narrowed(in, RoundedOutward(box));
-    box.top -= static_cast<double>(part.region.top);  // So that the arithmetic is one for every part.
+    // The box is taken relative to the rounded crop, so that the arithmetic does not depend on the part at hand.
+    box.top -= static_cast<double>(part.region.top);
     box.left -= static_cast<double>(part.region.left);
     augmenter.resizer_.Resize({part.view, box, geometry.resize->size, geometry.resize->interpolation,
                                geometry.resize->antialias, geometry.flip_horizontal, geometry.flip_vertical},
@@ -93,7 +94,7 @@ void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span
   const std::vector<PlannedStep>& steps = plan.steps();
   STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(plan.result()));
   STOKER_CHECK(image.eighths == 8 || image.eighths == plan.target().eighths);
-  size_t last = steps.size() - 1;  // That is not in place, and makes the result for the others to change.
+  size_t last = steps.size() - 1;  // the last step that is not in place; those after it change what it wrote to `out`
   while (steps[last].step.in_place()) --last;
   SourceImage current = image;
   uint8_t* made = nullptr;

@@ -13,7 +13,8 @@
 
 namespace stoker {
 
-// The part at `region` of an image, at `eighths` of its size; the region is in pixels of that size.
+// The pixels of an image's part. The image has been reduced to `eighths` eighths of its size, and `region` is in pixels
+// of that size. The pixels belong to someone else.
 struct SourceImage {
   ImageView view;
   Region region;
@@ -22,14 +23,15 @@ struct SourceImage {
 
 inline SourceImage SourceOf(const DecodedImage& image) { return {image.view(), image.region, image.eighths}; }
 
-// Carries out plans, the last step straight in the result's place in the span.
+// Carries out plans. The last step writes straight to the result's place in the span.
 //
-// One thread at a time; keeps scratch from image to image. Integer arithmetic on pixels: the same bytes on
-// every CPU. Cannot fail: sizes were settled when the parameters were drawn.
+// An augmenter is used by one thread at a time. It keeps scratch memory from image to image. It writes the same bytes
+// on every CPU. It cannot fail, because sizes were settled when the parameters were drawn.
 class Augmenter {
  public:
-  // Writes H×W×3 packed uint8 to `out`, which has just the size of plan.result(). `image` has plan.target() or more,
-  // at the size asked for or the full one; what it has beyond that changes nothing.
+  // Carries out `plan` on `image` and writes H×W×3 packed uint8 to `out`, which has exactly the bytes of plan.result().
+  // `image` covers plan.target() and has either the target's reduced size or the full one. Pixels beyond the target
+  // change nothing.
   void Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out);
 
  private:
@@ -38,7 +40,7 @@ class Augmenter {
   CropFlipper crop_flipper_;
   Resizer resizer_;
   Smoother smoother_;
-  std::vector<uint8_t> front_, back_;  // The latest intermediate image, and room for the next.
+  std::vector<uint8_t> front_, back_;  // the latest intermediate image, and room for the next one
 };
 
 }  // namespace stoker

@@ -10,15 +10,15 @@ namespace {
 
 constexpr int64_t kChannels = 3;
 
-// Where in an image along one axis, whose part at hand begins at `at`, the pixels [begin, end) of what is cropped and
-// flipped are found; below 0: in the padding.
+// A crop and flip along one axis of an image.
 struct Axis {
-  int64_t begin, end;
+  int64_t begin, end;  // the pixels to make, of those cropped and flipped
   bool flip;
   int64_t crop_begin, crop_extent;
-  int64_t at, whole;
+  int64_t at, whole;  // the first pixel at hand, and the image's extent
 };
 
+// Finds the pixel that each of [begin, end) shows, counted from the first one at hand; −1 for padding of one color.
 void FindSources(const Axis& axis, v1::PaddingMode padding, std::vector<int64_t>& sources) {
   sources.clear();
   for (int64_t i = axis.begin; i < axis.end; ++i) {

@@ -9,13 +9,12 @@
 
 namespace stoker {
 
-// Crops, pads and flips.
-//
-// One thread at a time; keeps scratch from image to image.
+// Crops, pads and flips. It is used by one thread at a time and keeps scratch memory from image to image.
 class CropFlipper {
  public:
-  // Writes the part `made` of what `geometry`, which has no resize, makes of an image of size `whole` to `out`, as
-  // H×W×3 packed uint8. `in` is the image's part at `at`, which has all of its pixels that show.
+  // Applies `geometry`, which must not resize, to an image of size `whole`. Writes the part `made` of the result to
+  // `out`, as H×W×3 packed uint8. `in` is the part of the image at `at`, which must have every pixel that shows in
+  // `made`.
   void Run(const Geometry& geometry, const ImageView& in, const Region& at, ImageSize whole, const Region& made,
            uint8_t* out);
 

@@ -12,7 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "server/augment/erase.cc"
 #include "hwy/foreach_target.h"
-// Their order counts: what follows is compiled once for each target.
+// foreach_target.h must come first: all that follows it is compiled once for each target.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +22,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 255 for each of `bits` up to `last`, and 0 for the others.
+// Writes 255 for each of `bits` that is at most `last`, and 0 for the others.
 void Draw(const uint16_t* bits, uint16_t last, int64_t count, uint8_t* drawn) {
   const auto draw = [&](auto d, int64_t i) HWY_ATTR {
     const hn::Rebind<int8_t, decltype(d)> d_drawn;
@@ -38,8 +38,8 @@ void Draw(const uint16_t* bits, uint16_t last, int64_t count, uint8_t* drawn) {
   for (; i < count; ++i) draw(hn::CappedTag<uint16_t, 1>(), i);
 }
 
-// Blackens the pixels of a row that `drawn`, 255 or 0 for each, says; with `dilate` also those next to one, where rows
-// of `drawn` are `stride` bytes apart.
+// Blackens the pixels of a row for which `drawn` is 255 and not 0. With `dilate` it also blackens their four neighbors.
+// Rows of `drawn` are `stride` bytes apart.
 void BlackenRow(const uint8_t* drawn, int64_t stride, bool dilate, int64_t width, uint8_t* pixels) {
   const auto blacken = [&](auto d, int64_t x) HWY_ATTR {
     auto black = hn::LoadU(d, drawn + x);
@@ -72,7 +72,7 @@ constexpr int64_t kChannels = 3;
 HWY_EXPORT(Draw);
 HWY_EXPORT(BlackenRow);
 
-// 16 bits for each pixel.
+// Draws 16 bits for each pixel.
 std::vector<uint16_t> DrawBits(const DrawKey& key, int64_t pixels) {
   std::vector<uint32_t> words((pixels + 1) / 2);
   Draws(key).Fill(words);
@@ -84,7 +84,8 @@ std::vector<uint16_t> DrawBits(const DrawKey& key, int64_t pixels) {
   return bits;
 }
 
-// Which pixels are drawn, 255 or 0, and around the image one more row and column of zeros.
+// Returns 255 for each pixel that is drawn and 0 for the others. Around the image is one more row and column of zeros
+// on each side.
 std::vector<uint8_t> DrawPixels(const MaskParameters& mask, ImageSize size) {
   const int64_t stride = size.width + 2;
   std::vector<uint8_t> drawn((size.height + 2) * stride);

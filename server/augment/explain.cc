@@ -14,11 +14,12 @@
 namespace stoker {
 namespace {
 
-constexpr ImageSize kPhotographs[] = {{375, 500}, {3000, 4000}};  // Some ops refuse what is small.
+// The sizes to explain by. The second is for pipelines with an op that refuses small images.
+constexpr ImageSize kPhotographs[] = {{375, 500}, {3000, 4000}};
 
-constexpr uint64_t kPositions = 16;  // Tried until an op does something.
+constexpr uint64_t kPositions = 16;  // positions that are tried until an op does something
 
-// `op` as it is when it happens, with all that it holds; an op that never happens stays as it is.
+// Returns `op` with a probability of 1, and so for all ops inside it. An op that never happens stays as it is.
 v1::Op Certain(v1::Op op) {
   if (Probability(op).value_or(1) == 0) return op;
   const auto* which = op.GetReflection()->GetOneofFieldDescriptor(op, op.GetDescriptor()->FindOneofByName("op"));
@@ -32,10 +33,10 @@ v1::Op Certain(v1::Op op) {
   return op;
 }
 
-// Ops of an output as drawn for one sample, and which op each of the parameters came from.
+// The parameters that the ops of an output drew for one sample.
 struct Drawn {
   std::vector<OpParameters> parameters;
-  std::vector<int> ops;
+  std::vector<int> ops;  // for each of `parameters`, the index of the op that drew it
 };
 
 absl::Status DrawOne(const v1::Op& op, int index, ImageSize& size, Drawn& drawn) {
@@ -55,7 +56,7 @@ std::vector<v1::Op> OpsOf(const v1::Pipeline& pipeline, const ServerPipeline::Ou
   return {ops.begin(), output.views < 0 ? ops.begin() + ServerOps(pipeline) : ops.end()};
 }
 
-// The lines of one output.
+// Makes the lines of one output.
 class Explanation {
  public:
   Explanation(const ServerPipeline& pipeline, const ServerPipeline::Output& output, const SourceField& source)
@@ -120,7 +121,8 @@ class Explanation {
     return std::any_of(step.ops.begin(), step.ops.end(), [&](int parameter) { return drawn_.ops[parameter] == op; });
   }
 
-  // "ops[0] RandomResizedCrop + ops[1] RandomHorizontalFlip", of indexes in drawn_.
+  // Names the ops that drew `parameters`, which are indexes in drawn_, like "ops[0] RandomResizedCrop + ops[1]
+  // RandomHorizontalFlip".
   std::string Names(const std::vector<int>& parameters) const {
     std::string names;
     int last = -1;

@@ -9,9 +9,11 @@
 
 namespace stoker {
 
-// How the server makes a sample's images, a line each, for people: what it decodes, the passes that the ops became,
-// and those that are left out. Of a photograph of usual size, or of the dataset's where that is fixed; every op that
-// may happen does. It is the plan that such a sample would be made by. Pure.
+// Explains to people, line by line, how the server makes a sample's images: what it decodes, the passes that the ops
+// became, and the ops that are left out.
+//
+// The lines tell the plan that one sample would really be made by. Its image is a photograph of usual size, or has the
+// dataset's size where that is fixed. Every op that may happen does happen. Pure.
 std::vector<std::string> Explain(const ServerPipeline& pipeline, const SourceSchema& schema);
 
 }  // namespace stoker

@@ -13,14 +13,14 @@ Region RegionOf(const CropParameters& crop) { return {crop.top, crop.left, crop.
 
 bool Inside(const CropParameters& crop, ImageSize size) { return WholeOf(size).Contains(RegionOf(crop)); }
 
-// `crop` of the mirror image of an image of `size`, as a crop of the image itself.
+// Turns `crop` of the image that `flips` makes from one of `size` into a crop of the image before the flips.
 CropParameters Mirrored(CropParameters crop, const Geometry& flips, ImageSize size) {
   if (flips.flip_vertical) crop.top = size.height - crop.top - crop.size.height;
   if (flips.flip_horizontal) crop.left = size.width - crop.left - crop.size.width;
   return crop;
 }
 
-// The crop of an image of `size` that does what `first` and then `second` do, if there is one.
+// Returns the crop of an image of `size` that does what `first` and then `second` do, or nothing if there is none.
 std::optional<CropParameters> Merged(const CropParameters& first, const CropParameters& second, ImageSize size) {
   if (RegionOf(first) == WholeOf(size)) return second;
   const bool one_fill = first.padding == v1::PADDING_MODE_CONSTANT && second.padding == v1::PADDING_MODE_CONSTANT &&
@@ -34,6 +34,7 @@ std::optional<CropParameters> Merged(const CropParameters& first, const CropPara
   return merged;
 }
 
+// Takes ops one by one and merges each with the steps before it where that changes no byte.
 class Fuser {
  public:
   explicit Fuser(ImageSize size) : size_(size), source_(size) {}
@@ -130,7 +131,8 @@ class Fuser {
     Append(op, other, size_);
   }
 
-  // Removes from the end the color ops that may as well follow `crop`. Padding with a color must not be colored.
+  // Removes from the end, and returns, the color ops that may as well follow `crop`. There are none where the crop pads
+  // with a color, since padding must not be colored.
   Step TakeColorsAfter(const CropParameters& crop) {
     Step taken;
     auto* colors = Last<Coloring>();
@@ -146,9 +148,9 @@ class Fuser {
     return taken;
   }
 
-  std::vector<Step> steps_;  // Each coloring follows some other step, or none.
-  ImageSize size_;           // After steps_.
-  const ImageSize source_;
+  std::vector<Step> steps_;  // No Coloring follows another one.
+  ImageSize size_;           // the image's size after steps_
+  const ImageSize source_;   // the image's size before them
 };
 
 }  // namespace

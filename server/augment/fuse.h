@@ -10,17 +10,17 @@
 
 namespace stoker {
 
-// Crop, then resize, then flip, in one pass. What is resized lies inside of the image.
+// A pass that crops, then resizes, then flips. A crop that is resized lies inside the image.
 struct Geometry {
   CropParameters crop;
   std::optional<ResizeParameters> resize;
   bool flip_horizontal = false, flip_vertical = false;
 
-  // Leaves an image of `size` as it is.
+  // Returns whether the pass leaves an image of `size` as it is.
   bool identity(ImageSize size) const;
 };
 
-// Never empty.
+// A pass that applies color ops one after the other. There is at least one.
 struct Coloring {
   std::vector<ColorParameters> ops;
 };
@@ -30,26 +30,28 @@ struct Step {
   using Action = std::variant<Geometry, Coloring, SharpnessParameters, BlurParameters, AffineParameters,
                               EraseParameters, MaskParameters>;
   Action action;
-  std::vector<int> ops;  // That it does the work of, by index; none where it only takes the image's pixels over.
-  ImageSize in, out;     // Of the images before and after it.
+  std::vector<int> ops;  // the indexes of the ops that it carries out; empty where it only copies the image's pixels
+  ImageSize in, out;     // the image's size before and after it
 
-  // Changes an image where it lies, rather than making another.
+  // Returns whether the step changes an image in place, rather than making another one.
   bool in_place() const;
 };
 
 struct FusedOps {
-  std::vector<Step> steps;  // Never empty; the first is not in place.
-  std::vector<int> undone;  // Ops that no step does any work of: together they change nothing.
+  std::vector<Step> steps;  // at least one; the first is not in place
+  std::vector<int> undone;  // ascending indexes of the ops that are left out, because they undo each other
 };
 
-// The fewest passes found that do to an image of `size` what `ops` do one after the other, to the same bytes.
+// Turns `ops` into as few passes over an image of `size` as it can. The passes make the same bytes as the ops one after
+// the other.
 //
-// Crops of crops become one. A crop goes before ops on single pixels, a flip before all color ops (the image's
-// histogram and mean are its mirror image's too); then crop, resize and flips are one pass, and neighboring color ops
-// another. What undoes itself is left out; what changes nothing by itself DrawOp does not draw. Pure.
+// Crops of crops become one crop. A crop moves ahead of color ops that look at single pixels only. A flip moves ahead
+// of all color ops, because an image and its mirror image have the same histogram and mean. After that, crop, resize
+// and flips are one pass, and neighboring color ops are another. Ops that undo each other are left out. (An op that
+// changes nothing by itself is not in `ops`: DrawOp does not draw it.) Pure.
 FusedOps Fuse(ImageSize size, std::span<const OpParameters> ops);
 
-// True where `op` looks at the whole image, not at each pixel alone.
+// Returns whether `op` looks at the whole image, not at each pixel alone.
 bool LooksAtWhole(const ColorParameters& op);
 
 }  // namespace stoker

@@ -8,12 +8,13 @@
 namespace stoker {
 namespace {
 
-// A run of pixels along one axis.
+// The pixels [begin, end) along one axis.
 struct Run {
   int64_t begin, end;
 };
 
-// What of an axis of `extent` pixels shows in `wanted`, where it is padded; one pixel if nothing.
+// Returns the pixels of an axis of `extent` pixels that show in `wanted`, which may reach into the padding. Where none
+// shows it returns the first pixel, since no region may be empty.
 Run Sources(Run wanted, int64_t extent, v1::PaddingMode padding) {
   Run sources = {extent, 0};
   for (int64_t i = wanted.begin; i < wanted.end; ++i) {
@@ -24,7 +25,7 @@ Run Sources(Run wanted, int64_t extent, v1::PaddingMode padding) {
   return sources.begin < sources.end ? sources : Run{0, 1};
 }
 
-// `wanted` of what is cropped and flipped, as a run of the image.
+// Turns `wanted`, of what is cropped and flipped, into a run of the image.
 Run Unflipped(Run wanted, bool flip, int64_t crop_extent, int64_t crop_begin) {
   if (flip) wanted = {crop_extent - wanted.end, crop_extent - wanted.begin};
   return {wanted.begin + crop_begin, wanted.end + crop_begin};
@@ -34,7 +35,7 @@ Region ToRegion(Run rows, Run columns) {
   return {rows.begin, columns.begin, {rows.end - rows.begin, columns.end - columns.begin}};
 }
 
-// Pixels of `size` that those of `wanted` depend on.
+// Each Needed returns the part of an image of `size` that the part `wanted` of the pass's result depends on.
 Region Needed(const Geometry& geometry, const Region& wanted, ImageSize size) {
   const CropParameters& crop = geometry.crop;
   if (geometry.resize.has_value()) return {crop.top, crop.left, crop.size};
@@ -59,6 +60,7 @@ Region Needed(const Other&, const Region&, ImageSize size) {
   return WholeOf(size);
 }
 
+// Each MakesParts returns whether the pass can make a part of its result alone.
 bool MakesParts(const Geometry& geometry) { return !geometry.resize.has_value(); }
 bool MakesParts(const Coloring& coloring) {
   return std::none_of(coloring.ops.begin(), coloring.ops.end(), LooksAtWhole);
@@ -70,7 +72,7 @@ bool MakesParts(const Other&) {
   return false;
 }
 
-// Walks from the last step to the first.
+// Sets what each step needs and makes, from the last step to the first.
 void Demand(std::vector<PlannedStep>& steps) {
   Region wanted = WholeOf(steps.back().step.out);
   for (auto planned = steps.rbegin(); planned != steps.rend(); ++planned) {
@@ -84,12 +86,13 @@ void Demand(std::vector<PlannedStep>& steps) {
   }
 }
 
-// Steps in place take what the step before them made, which may be more than is wanted.
+// Gives each step in place what the step before it made, which may be more than is wanted.
 void TakeWhatIsMade(std::vector<PlannedStep>& steps) {
   for (size_t i = 1; i < steps.size(); ++i)
     if (steps[i].step.in_place()) steps[i].needed = steps[i].made = steps[i - 1].made;
 }
 
+// Returns the smallest size, in eighths, that the image may be decoded at for its first step.
 int EighthsFor(const Step& first, v1::JpegScaling scaling) {
   const auto* geometry = std::get_if<Geometry>(&first.action);
   if (geometry == nullptr) return 8;
@@ -108,7 +111,8 @@ uint64_t PeakPixels(const PlannedStep& planned) {
   const auto* geometry = std::get_if<Geometry>(&planned.step.action);
   const ImageSize made = planned.made.size;
   if (geometry == nullptr || !geometry->resize.has_value()) return Pixels(made);
-  return Pixels({std::max(planned.needed.size.height, made.height), made.width});  // Between its two passes.
+  // Between the two passes of a resize the image has its new width and still its old height.
+  return Pixels({std::max(planned.needed.size.height, made.height), made.width});
 }
 
 }  // namespace
@@ -118,7 +122,8 @@ std::optional<ImageSize> LeastCropToReduce(const Step& step, int eighths, v1::Jp
   if (scaling == v1::JPEG_SCALING_EXACT || geometry == nullptr || !geometry->resize.has_value() ||
       !geometry->resize->antialias || geometry->resize->interpolation == v1::INTERPOLATION_NEAREST)
     return std::nullopt;
-  const int64_t left = scaling == v1::JPEG_SCALING_K1 ? 1 : 2;  // Of each pixel wanted, on each axis.
+  // On each axis so many decoded pixels must be left for each pixel of the result.
+  const int64_t left = scaling == v1::JPEG_SCALING_K1 ? 1 : 2;
   const auto least = [&](int64_t extent) { return (left * extent * 8 + eighths - 1) / eighths; };
   return ImageSize{least(geometry->resize->size.height), least(geometry->resize->size.width)};
 }

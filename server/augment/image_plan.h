@@ -13,34 +13,34 @@
 
 namespace stoker {
 
-// A step, and how much of the images before and after it is worth having.
+// A step, and the parts of the images before and after it that have to exist.
 struct PlannedStep {
   Step step;
-  Region needed, made;  // Of step.in and of step.out; never empty.
+  Region needed, made;  // the parts of the images before and after it; never empty
 };
 
-// How one view of an image comes about: which part of it to decode, at what size, and in which passes ops are done.
+// How one view of an image is made: which part of it to decode, at what size, and in which passes the ops are done.
 //
-// Demands run backward from the result (as in libvips): a crop shifts what is needed, a blur widens it, a warp or a
-// resize needs its whole input. Immutable value.
+// What a step needs is found backward from the result, as in libvips: a crop shifts what is needed, a blur widens it, a
+// warp or a resize needs its whole input. A plan is an immutable value.
 class ImagePlan {
  public:
-  // For `ops` drawn for an image of `size`. `scaling` is not UNSPECIFIED.
+  // Plans `ops`, which were drawn for an image of `size`. `scaling` must not be UNSPECIFIED.
   static ImagePlan Make(ImageSize size, std::span<const OpParameters> ops, v1::JpegScaling scaling);
 
-  // What to decode. Its size is reduced only where the first step is an antialiased resize.
+  // Returns what to decode. It is at a reduced size only where the first step is an antialiased resize.
   const DecodeTarget& target() const { return target_; }
 
-  // Never empty; the last one makes the whole of the result.
+  // Returns the steps in order, at least one. The last one makes the whole result.
   const std::vector<PlannedStep>& steps() const { return steps_; }
 
   ImageSize size() const { return steps_.front().step.in; }
   ImageSize result() const { return steps_.back().step.out; }
 
-  // Pixels of the largest image that a step makes, or keeps within.
+  // Returns the pixels of the largest image that a step makes, or keeps between its own two passes.
   uint64_t peak_pixels() const;
 
-  // See FusedOps.
+  // Returns FusedOps::undone.
   const std::vector<int>& undone() const { return undone_; }
 
  private:
@@ -51,7 +51,8 @@ class ImagePlan {
   std::vector<int> undone_;
 };
 
-// The least crop that `step`, where it is the first one, is given at `eighths` < 8 of its size; none where it never is.
+// Returns the size of the smallest crop for which the image is decoded at `eighths` < 8 of its size, where `step` is
+// the plan's first. Returns nothing where that never happens.
 std::optional<ImageSize> LeastCropToReduce(const Step& step, int eighths, v1::JpegScaling scaling);
 
 }  // namespace stoker

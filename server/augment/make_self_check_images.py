@@ -49,7 +49,7 @@ def main():
     (pathlib.Path(__file__).parent / "self_check_images.h").write_text(
         "// Made by make_self_check_images.py.\n"
         "#ifndef STOKER_SERVER_AUGMENT_SELF_CHECK_IMAGES_H_\n#define STOKER_SERVER_AUGMENT_SELF_CHECK_IMAGES_H_\n\n"
-        "namespace stoker {\n\nstruct SelfCheckImage {\n  const char* name;\n  const char* file;  // In hexadecimal.\n};\n\n"
+        "namespace stoker {\n\nstruct SelfCheckImage {\n  const char* name;\n  const char* file;  // in hexadecimal\n};\n\n"
         "inline constexpr SelfCheckImage kSelfCheckImages[] = {\n" + "".join(entries) +
         "};\n\n}  // namespace stoker\n\n#endif  // STOKER_SERVER_AUGMENT_SELF_CHECK_IMAGES_H_\n")
 

@@ -8,7 +8,9 @@
 
 namespace stoker {
 
-// The pixel that stands at `i`, which may lie outside, along an axis of `extent` pixels; −1 for a constant.
+// Returns the pixel of an axis of `extent` pixels that shows at `i`, which may lie outside; −1 where that is the
+// constant color. REFLECT and SYMMETRIC are meant for an `i` less than one extent outside: beyond that a border's
+// pixel shows.
 inline int64_t PaddingSource(int64_t i, int64_t extent, v1::PaddingMode padding) {
   if (i >= 0 && i < extent) return i;
   if (padding == v1::PADDING_MODE_CONSTANT) return -1;

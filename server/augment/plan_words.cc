@@ -19,7 +19,7 @@ std::string WordOf(v1::Interpolation interpolation) {
   return Lower(v1::Interpolation_Name(interpolation), "INTERPOLATION_");
 }
 
-// "a", "a and b", "a, b and c".
+// Joins words as "a", "a and b" or "a, b and c".
 std::string List(const std::vector<std::string>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");
   return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " and ", words.back());

@@ -7,13 +7,16 @@
 
 namespace stoker {
 
-// What a step does, for people: "crop, resize to 224×224 (bilinear, antialiased) and flip, in one pass".
+// Plans in words for people. All functions are pure.
+
+// Tells what a step does, like "crop, resize to 224×224 (bilinear, antialiased) and flip left and right, in one pass".
 std::string WordsOf(const PlannedStep& planned);
 
-// What of an encoded image is decoded, and when at a reduced size.
+// Tells which part of an encoded image is decoded, and from which size of that part on a JPEG is decoded at a reduced
+// one.
 std::string DecodeWords(const ImagePlan& plan, v1::JpegScaling scaling);
 
-// "224×224", the width first.
+// Writes a size as "640×480", the width first.
 std::string SizeWords(ImageSize size);
 
 }  // namespace stoker

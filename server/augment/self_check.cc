@@ -34,7 +34,7 @@ std::vector<Recipe> GeometryRecipes() {
       {padded, ResizeParameters{kSize, v1::INTERPOLATION_BILINEAR, false}, FlipParameters{Axis::kVertical}},
       {ResizeParameters{{40, 50}, v1::INTERPOLATION_NEAREST}, CropParameters{20, 20, kSize}},
       {ResizeParameters{{9, 30}, v1::INTERPOLATION_BICUBIC}, CropParameters{-3, 4, kSize}},
-      {CropParameters{1, 3, {17, 25}}, ResizeParameters{{2, 3}}},  // At a reduced size.
+      {CropParameters{1, 3, {17, 25}}, ResizeParameters{{2, 3}}},  // A JPEG is decoded at a reduced size.
       {edge, FlipParameters{Axis::kHorizontal}},
       {reflected},
       {mirrored},
@@ -79,7 +79,7 @@ std::vector<Recipe> Recipes() {
   return all;
 }
 
-// Appends what every recipe makes of the image in `file`.
+// Appends the pixels that every recipe makes of the image in `file`.
 absl::Status AppendPixels(const std::string& file, std::vector<uint8_t>& pixels) {
   const std::span bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   Decoder decoder;

@@ -7,9 +7,9 @@
 
 namespace stoker {
 
-// XXH3-64 over the pixels that this build makes of a small embedded set: JPEG, PNG and WebP files decoded,
-// and every op done to them. Servers whose libraries or compilers give other bytes have another number.
-// Takes about a millisecond. Internal where a library cannot decode the set.
+// Returns XXH3-64 over the pixels that this build makes of a small embedded set: JPEG, PNG and WebP files are decoded
+// and every op is done to them. A server whose libraries or compiler give other bytes gets another number. The call
+// takes about a millisecond. It returns Internal where a library cannot decode the set. Thread-safe.
 absl::StatusOr<uint64_t> PixelCheck();
 
 }  // namespace stoker

@@ -6,7 +6,7 @@ namespace stoker {
 
 struct SelfCheckImage {
   const char* name;
-  const char* file;  // In hexadecimal.
+  const char* file;  // in hexadecimal
 };
 
 inline constexpr SelfCheckImage kSelfCheckImages[] = {

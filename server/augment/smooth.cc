@@ -12,11 +12,11 @@ namespace {
 
 constexpr int64_t kChannels = 3;
 
-// Where a reflection lies, for `i` that is less than `size` outside.
+// Returns the pixel of an axis of `size` that is reflected at `i`, which must be less than `size` outside.
 int64_t Reflected(int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; }
 
-// Fills `row`, pixels of `channels` values of an image of `width`, whose first pixel is at `left`: those outside of the
-// image become reflections of those inside.
+// Fills the pixels of `row` that lie outside an image of `width` with reflections of those inside. The row has `pixels`
+// pixels of `channels` values, and its first one is at `left` of the image.
 void ReflectOutside(int64_t left, int64_t pixels, int64_t width, int64_t channels, int16_t* row) {
   const auto reflect = [&](int64_t x) {
     std::copy_n(row + (Reflected(x, width) - left) * channels, channels, row + (x - left) * channels);
@@ -35,7 +35,7 @@ void CopyPixels(const uint8_t* in, int pixel_bytes, int64_t count, uint8_t* out)
       out[x * kChannels + channel] = in[x * pixel_bytes + channel];
 }
 
-// A part of an image, addressed by the whole's coordinates.
+// The part of an image at `at`, addressed by coordinates of the whole image.
 struct Part {
   const ImageView& view;
   const Region& at;

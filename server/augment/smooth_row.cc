@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "server/augment/smooth_row.cc"
 #include "hwy/foreach_target.h"
-// Their order counts: what follows is compiled once for each target.
+// foreach_target.h must come first: all that follows it is compiled once for each target.
 #include "hwy/highway.h"
 #include "server/augment/color/levels-inl.h"
 
@@ -14,8 +14,8 @@ namespace stoker {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Adds pair_at(i) · kernel[i] over all i, shifts right by kShift, rounding, and leaves 16 bits. kReach is the
-// kernel's, or −1: not known.
+// Returns the sum of pair_at(i) · kernel[i] over all i, shifted right by kShift and rounded, in 16 bits. kReach is the
+// kernel's reach, or −1 where it is not known when this is compiled.
 #if HWY_TARGET == HWY_SCALAR
 template <int kShift, int64_t kReach, typename PairAt>
 HWY_INLINE Shorts WeightedSum(const HalfKernel& kernel, const PairAt& pair_at) {
@@ -24,7 +24,7 @@ HWY_INLINE Shorts WeightedSum(const HalfKernel& kernel, const PairAt& pair_at) {
   return hn::Set(ShortTag(), static_cast<int16_t>(sum >> kShift));
 }
 #else
-// Two products go into one sum at once; interleaving puts them side by side, and demoting undoes it.
+// Adds two products to a sum at once. Interleaving puts their factors side by side, and demoting undoes that.
 template <int kShift, int64_t kReach, typename PairAt>
 HWY_INLINE Shorts WeightedSum(const HalfKernel& kernel, const PairAt& pair_at) {
   const ShortTag d;
@@ -46,8 +46,8 @@ HWY_INLINE Shorts WeightedSum(const HalfKernel& kernel, const PairAt& pair_at) {
 }
 #endif
 
-// Calls at(x) for each first value of a vector among `values`; the last one overlaps the one before. False if there
-// are too few of them for a vector.
+// Calls at(x) for the first value x of each vector among `values`; the last vector may overlap the one before. Returns
+// false, without a call, where there are too few values for a vector.
 template <typename At>
 HWY_INLINE bool ForEachVector(int64_t values, const At& at) {
   const int64_t lanes = hn::Lanes(ShortTag());
@@ -108,8 +108,8 @@ void SumDown(std::span<const uint8_t* const> rows, int64_t values, int16_t* sums
   for (int64_t x = 0; x < values && !done; ++x) sums[x] = static_cast<int16_t>(rows[0][x] + rows[1][x] + rows[2][x]);
 }
 
-// The nine, the middle one five times, divided by 13: 5042/2^16 rounds the same way for sums that small, and no sum
-// lies halfway between two levels.
+// Returns the weighted mean of the nine values around `middle`, which counts five times: their sum is divided by 13 and
+// rounded. Multiplying by 5042/2^16 gives the same for sums so small, of which none lies halfway between two levels.
 HWY_INLINE Shorts Smooth(const int16_t* sums, Shorts middle, int64_t step) {
   const ShortTag d;
   const hn::RebindToUnsigned<ShortTag> d_unsigned;

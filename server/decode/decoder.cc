@@ -15,9 +15,10 @@
 
 namespace stoker {
 
+// The functions of one format.
 struct Codec {
   bool (*matches)(absl::string_view file);
-  // None: JpegDecoder's.
+  // Both functions are null for JPEG: a JpegDecoder keeps state between the two.
   absl::StatusOr<ImageSize> (*read_header)(std::span<const uint8_t> file, const DecodeOptions& options);
   absl::Status (*decode)(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                          DecodedImage& image);

@@ -15,34 +15,38 @@ namespace stoker {
 class JpegDecoder;
 struct Codec;
 
-// Decodes JPEG, PNG, WebP and other files to 8-bit RGBX, with Pillow's pixels (Image.open(f).convert("RGB")).
+// Decodes image files, one after the other, to 8-bit RGBX. The formats are JPEG, PNG, WebP, BMP, PNM, TIFF and packed
+// images (packed.h); a file's format is told by its first bytes, never by its name.
 //
-// Gray is replicated, CMYK and YCCK are converted, alpha is dropped, EXIF orientation is ignored. Of 16 bits
-// the upper 8 are taken, but of gray without alpha Pillow keeps the value, clipped to 255, and so do we. The
-// format is told by the file's first bytes, never by its name.
+// The pixels are those of Pillow's Image.open(f).convert("RGB"). Gray is replicated, CMYK and YCCK are converted, alpha
+// is dropped, EXIF orientation is ignored. A 16-bit channel keeps its upper 8 bits, except in a gray image without
+// alpha: there the value itself is kept, clipped to 255. Unlike Pillow, the decoder refuses a PNG whose checksums fail,
+// a side above 2^20 pixels and an animated WebP.
 //
-// One thread at a time. What an image becomes never depends on the images before it.
+// A decoder is used by one thread at a time. What an image becomes never depends on the images before it.
 //
-// Damaged, oversized or unknown input is DataLoss with a reason that does not name the sample (the caller
-// knows it); no memory at hand is ResourceExhausted; over the time limit is DeadlineExceeded. Nothing is allocated for
-// an image before its header has passed the limits. Reading stops after the last row needed: damage below it may go
-// unseen. Unlike Pillow we refuse a PNG whose checksums fail, a side above 2^20 pixels and an animated WebP.
+// Nothing is allocated for an image before its header has passed the limits. Reading stops after the last row needed,
+// so that damage below it may go unseen.
+//
+// Damaged, oversized or unknown input is DataLoss. Too little memory is ResourceExhausted, and an image that takes
+// longer than its time limit is DeadlineExceeded. BMP, PNM and TIFF files are Unavailable where the module for them is
+// missing (other.h). No error names the sample, because the caller knows it.
 class Decoder {
  public:
   Decoder();
   ~Decoder();
 
-  // Reads the header of `file`, whose bytes must stay until the next Open. Returns the image's size, checked against
-  // the limits.
+  // Reads the header of `file` and returns the image's size, which has passed the limits of `options`. The bytes of
+  // `file` must stay until the next Open.
   absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
-  // Decodes at least `target.needed` of the file opened last, which did open, into `image`. On failure `image` holds
-  // nothing of use. May be called again, for other parts.
+  // Decodes at least `target.needed` of the file opened last into `image`. That Open must have succeeded. On failure
+  // `image` holds nothing of use. Decode may be called again, for other parts.
   absl::Status Decode(const DecodeTarget& target, DecodedImage& image);
 
  private:
-  const std::unique_ptr<JpegDecoder> jpeg_;  // Keeps tables and buffers warm.
-  const Codec* codec_ = nullptr;             // Of the file opened last.
+  const std::unique_ptr<JpegDecoder> jpeg_;  // It keeps its tables and buffers from file to file.
+  const Codec* codec_ = nullptr;             // the codec of the file opened last
   std::span<const uint8_t> file_;
   DecodeOptions options_;
 };

@@ -13,8 +13,8 @@
 
 namespace stoker {
 
-// As Decoder, for files that begin like a JPEG: our region decoder where it takes the file, libjpeg for the rest. Which
-// of the two it was cannot be told from the pixels.
+// Decodes files that begin like a JPEG, with the contract of Decoder. JpegRegionDecoder does the work where it takes
+// the file, and LibjpegDecoder does the rest. The pixels are the same from either.
 class JpegDecoder {
  public:
   absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
@@ -23,7 +23,7 @@ class JpegDecoder {
  private:
   JpegRegionDecoder region_;
   LibjpegDecoder library_;
-  bool by_region_ = false, by_library_ = false;  // Which have the file open.
+  bool by_region_ = false, by_library_ = false;  // whether region_ and library_ have the file open
   std::span<const uint8_t> file_;
   DecodeOptions options_;
 };

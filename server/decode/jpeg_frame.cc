@@ -6,7 +6,7 @@
 namespace stoker {
 namespace {
 
-// Markers of ITU-T T.81, table B.1.
+// Markers (ITU-T T.81, table B.1).
 enum Marker : uint8_t {
   kBaseline = 0xc0,
   kExtended = 0xc1,
@@ -20,7 +20,7 @@ enum Marker : uint8_t {
   kComment = 0xfe,
 };
 
-// Big-endian reads that stop at the end.
+// Reads big-endian numbers, never beyond the end.
 class Bytes {
  public:
   explicit Bytes(std::span<const uint8_t> bytes) : bytes_(bytes) {}
@@ -32,7 +32,7 @@ class Bytes {
   int Byte() { return Take(1).empty() ? 0 : last_[0]; }
   int Word() { return Take(2).empty() ? 0 : last_[0] << 8 | last_[1]; }
 
-  // The next `count` bytes; none, and failed() from then on, where there are fewer.
+  // Takes the next `count` bytes. Where fewer are left it returns none, and failed() is true from then on.
   std::span<const uint8_t> Take(size_t count) {
     failed_ = failed_ || count > bytes_.size();
     last_ = failed_ ? std::span<const uint8_t>() : bytes_.first(count);
@@ -45,15 +45,16 @@ class Bytes {
   bool failed_ = false;
 };
 
-// What the segments before the scan say.
+// Collects what the segments before the scan say.
 class Headers {
  public:
-  // Reads one segment. False where it is odd, or ends the matter.
+  // Reads one segment. Returns false where the region decoder cannot take a file that holds it.
   bool Read(uint8_t marker, Bytes segment);
 
+  // Reads the scan's own header, with the same result.
   bool ReadScan(Bytes segment);
 
-  // After ReadScan.
+  // Returns the frame whose entropy-coded bytes are `scan`. Requires that ReadScan returned true.
   std::optional<JpegFrame> Frame(std::span<const uint8_t> scan);
 
  private:
@@ -77,7 +78,7 @@ bool Headers::ReadQuantization(Bytes segment) {
   while (segment.left() > 0) {
     const int id = segment.Byte();
     const auto values = segment.Take(64);
-    if (id > 3 || segment.failed()) return false;  // Above 3: 16-bit values.
+    if (id > 3 || segment.failed()) return false;  // An id above 3 says that the values have 16 bits.
     quantization_[id].emplace();
     std::copy(values.begin(), values.end(), quantization_[id]->begin());
   }
@@ -127,13 +128,13 @@ bool Headers::Read(uint8_t marker, Bytes segment) {
       const auto body = segment.Take(12);
       if (segment.failed() || std::memcmp(body.data(), "Adobe", 5) != 0) return true;
       adobe_ = true;
-      return body[11] == 1;  // YCbCr
+      return body[11] == 1;  // The color transform 1 is YCbCr.
     }
     case kJfif: {
       const auto body = segment.Take(14);
       if (segment.failed() || std::memcmp(body.data(), "JFIF", 5) != 0) return true;
       jfif_ = true;
-      return body[5] == 1;  // Another major version is worth a warning.
+      return body[5] == 1;  // libjpeg warns of any other major version, so it must read the file.
     }
     default: return (marker > kJfif && marker <= kLastApplication) || marker == kComment;
   }
@@ -153,12 +154,12 @@ bool Headers::ReadScan(Bytes segment) {
     component.ac = *ac;
     component.quantization = *quantization;
   }
-  // The whole spectrum at full precision.
+  // A sequential scan carries the whole spectrum, coefficients 0 to 63, at full precision.
   const bool sequential = segment.Byte() == 0 && segment.Byte() == 63 && segment.Byte() == 0;
   return sequential && !segment.failed() && segment.left() == 0;
 }
 
-// As libjpeg guesses where neither JFIF nor Adobe has said.
+// Where neither a JFIF nor an Adobe segment has said, this guesses by the components' ids as libjpeg does.
 bool Headers::IsYCbCr() const {
   if (jfif_ || adobe_) return true;
   return ids_[0].id == 1 && ids_[1].id == 2 && ids_[2].id == 3;
@@ -168,7 +169,7 @@ std::optional<JpegFrame> Headers::Frame(std::span<const uint8_t> scan) {
   frame_.scan = scan;
   JpegComponent& luma = frame_.components[0];
   if (frame_.components.size() == 1) {
-    luma.horizontal = luma.vertical = 1;  // One component is never interleaved: its MCU is a block.
+    luma.horizontal = luma.vertical = 1;  // A single component is never interleaved, so that its MCU is one block.
     return frame_;
   }
   if (!IsYCbCr() || luma.horizontal > 2 || luma.vertical > 2) return std::nullopt;

@@ -13,34 +13,35 @@ namespace stoker {
 
 // A Huffman table as a DHT segment gives it (ITU-T T.81, B.2.4.2).
 struct HuffmanSpec {
-  std::array<uint8_t, 16> counts = {};    // Of codes of 1 to 16 bits.
-  std::array<uint8_t, 256> symbols = {};  // In the order of their codes; zeros follow.
+  std::array<uint8_t, 16> counts = {};    // how many codes have 1, 2, … 16 bits
+  std::array<uint8_t, 256> symbols = {};  // the symbols in the order of their codes, then zeros
   friend bool operator==(const HuffmanSpec&, const HuffmanSpec&) = default;
 };
 
-// Sample n of an axis comes from block row or column n / 8 of a component; components may be halved on an axis.
+// One component of an image: luma, Cb or Cr. On either axis its sample n lies in its block n / 8. Chroma may have half
+// of luma's samples on an axis, as the sampling factors say.
 struct JpegComponent {
   int horizontal = 1, vertical = 1;           // sampling factors
   std::array<int16_t, 64> quantization = {};  // in zigzag order
   HuffmanSpec dc, ac;
 };
 
-// A JPEG that the region decoder takes: 8 bits, Huffman-coded, one sequential scan, gray or YCbCr with chroma whole or
-// halved on either axis.
+// The headers of a JPEG that the region decoder takes: 8 bits, Huffman-coded, one sequential scan, gray or YCbCr with
+// chroma whole or halved on either axis. The scan's bytes belong to the file that was read. An MCU is the group of
+// blocks that the scan codes together (ITU-T T.81, A.2).
 struct JpegFrame {
   ImageSize size;
   std::vector<JpegComponent> components;  // 1 or 3
-  int horizontal = 1, vertical = 1;       // The largest sampling factors; those of luma.
+  int horizontal = 1, vertical = 1;       // the largest sampling factors, which are luma's
   uint32_t restart_interval = 0;          // in MCUs; 0 for none
-  std::span<const uint8_t> scan;          // From the first entropy-coded byte to the file's end.
+  std::span<const uint8_t> scan;          // from the first entropy-coded byte to the file's end
 
   int64_t mcu_width() const { return 8 * horizontal; }
-  int64_t mcu_height() const { return 8 * vertical; }
   int64_t mcus_across() const { return (size.width + mcu_width() - 1) / mcu_width(); }
-  int64_t mcus_down() const { return (size.height + mcu_height() - 1) / mcu_height(); }
 };
 
-// The headers of `file`, or nothing where it is of another kind or odd in any way: that is for libjpeg to judge.
+// Reads the headers of `file`. Returns nothing where the file is of another kind or odd in any way: libjpeg must judge
+// it. The result points into `file`.
 std::optional<JpegFrame> ReadJpegFrame(std::span<const uint8_t> file);
 
 }  // namespace stoker

@@ -5,9 +5,10 @@
 namespace stoker {
 namespace {
 
+// The most bits of a DC difference in an image of 8 bits (ITU-T T.81, table F.1).
 constexpr int kMaxDcBits = 11;
 
-// A coefficient of `size` bits as ITU-T T.81, table F.1 writes it: negative where its first bit is 0.
+// Reads a coefficient that is written in `size` bits (ITU-T T.81, table F.1): it is negative where the first bit is 0.
 int Extend(int bits, int size) { return bits < 1 << (size - 1) ? bits - (1 << size) + 1 : bits; }
 
 }  // namespace
@@ -25,8 +26,8 @@ bool HuffmanTable::Build(const HuffmanSpec& spec, bool is_dc) {
   symbols_ = spec.symbols;
   steps_.fill(0);
   std::array<uint8_t, 1 << kBits> code_lengths = {};
-  uint32_t code = 0;  // Of the present length.
-  int next = 0;       // Symbol.
+  uint32_t code = 0;  // the next code of the present length
+  int next = 0;       // the index of its symbol
   for (int length = 1; length <= 16; ++length, code <<= 1) {
     offsets_[length] = next - static_cast<int>(code);
     for (int i = 0; i < spec.counts[length - 1]; ++i, ++code, ++next) {
@@ -39,14 +40,14 @@ bool HuffmanTable::Build(const HuffmanSpec& spec, bool is_dc) {
         code_lengths[index] = static_cast<uint8_t>(length);
       }
     }
-    if (code >> length != 0) return false;  // A code of ones alone is left out.
+    if (code >> length != 0) return false;  // The code that consists of ones alone must stay free.
     limits_[length] = code << (16 - length);
   }
   for (uint64_t index = 0; index < walks_.size() && !is_dc; ++index) {
     int length = 0, skip = 0;
     while (length < kBits) {
-      const uint64_t rest =
-          (index << length) & (walks_.size() - 1);  // Zeros follow; a code that needs them is not known.
+      // Zeros are shifted in behind the known bits. A code that reaches into them is not known.
+      const uint64_t rest = (index << length) & (walks_.size() - 1);
       if (steps_[rest] == 0 || code_lengths[rest] > kBits - length) break;
       const bool ends = Step::Skip(steps_[rest]) == Step::kEndOfBlock;
       if (!ends && length > 0 && skip + Step::Skip(steps_[rest]) >= 64) break;

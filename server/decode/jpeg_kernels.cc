@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "server/decode/jpeg_kernels.cc"
 #include "hwy/foreach_target.h"
-// After foreach_target.
+// highway.h must come after foreach_target.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most 32 bytes; all that crosses lanes stays in blocks of 16 bytes.
+// Vectors have at most 32 bytes. What crosses lanes stays within blocks of 16 bytes, as AVX2 does it.
 using D16 = hn::CappedTag<int16_t, 16>;
 using D32 = hn::RepartitionToWide<D16>;
 using V16 = hn::Vec<D16>;
@@ -29,31 +29,31 @@ constexpr size_t kBlocks = hn::MaxLanes(d16) / 8;  // 16-byte blocks of a vector
 constexpr int kConstantBits = 13;
 constexpr int kPassBits = 2;
 
-// A pair of 16-bit factors in each 32-bit lane.
+// Fills each 32-bit lane with a pair of 16-bit factors, the first in the lower half.
 HWY_INLINE V16 Pair(int first, int second) {
   return hn::BitCast(d16, hn::Set(d32, static_cast<int32_t>(static_cast<uint32_t>(second) << 16 |
                                                             (static_cast<uint32_t>(first) & 0xffff))));
 }
 
-// a[2i] · b[2i] + a[2i+1] · b[2i+1]
+// Returns a[2i] · b[2i] + a[2i+1] · b[2i+1] in lane i.
 HWY_INLINE V32 MulPairs(V16 a, V16 b) {
   V32 odd = hn::Zero(d32);
   const V32 even = hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), odd);
   return hn::RearrangeToOddPlusEven(even, odd);
 }
 
-// One dimension over half of the lanes: the four pairs of inputs that are multiplied together. `out` in order, 8 of
-// them, or 4 or 2 below.
+// Transforms one dimension in half of the lanes. Each input holds a pair of coefficients that are multiplied together:
+// in04 holds numbers 0 and 4, and so on. Writes 8 outputs in order; Transform4 and Transform2 write 4 and 2.
 template <int kShift>
 HWY_INLINE void Transform8(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTRICT out, V32 rounding) {
-  // Even part.
+  // The even part.
   const V32 sum = hn::Add(MulPairs(in04, Pair(8192, 8192)), rounding);
   const V32 difference = hn::Add(MulPairs(in04, Pair(8192, -8192)), rounding);
   const V32 rotated2 = MulPairs(in26, Pair(4433, 4433 - 15137));
   const V32 rotated3 = MulPairs(in26, Pair(4433 + 6270, 4433));
   const V32 even0 = hn::Add(sum, rotated3), even3 = hn::Sub(sum, rotated3);
   const V32 even1 = hn::Add(difference, rotated2), even2 = hn::Sub(difference, rotated2);
-  // Odd part, each sum of four products written out.
+  // The odd part, with each sum of four products written out.
   const V32 odd0 =
       hn::Add(MulPairs(in71, Pair(2446 - 7373 - 16069 + 9633, 9633 - 7373)), MulPairs(in53, Pair(9633, 9633 - 16069)));
   const V32 odd1 =
@@ -99,7 +99,8 @@ HWY_INLINE void Transform(V16 in04, V16 in26, V16 in71, V16 in53, V32* HWY_RESTR
   if constexpr (kSize == 2) Transform2<kShift>(in04, in71, in53, out, rounding);
 }
 
-// One dimension: the lanes of rows[0…7] are transformed side by side, to kSize rows.
+// Transforms one dimension: each lane of rows[0…7] becomes a lane of rows[0…kSize − 1]. `offset` is added to every
+// output.
 template <int kSize, int kShift>
 HWY_INLINE void TransformRows(V16* HWY_RESTRICT rows, int32_t offset) {
   const V32 rounding = hn::Set(d32, (1 << (kShift - 1)) + offset * (1 << kShift));
@@ -143,7 +144,8 @@ HWY_INLINE void Transpose(V16* HWY_RESTRICT v) {
   }
 }
 
-// Columns of 16-bit samples, one in each vector, to rows of bytes: each vector then holds rows 2i and 2i + 1.
+// Turns columns of 16-bit samples, one in each vector, into rows of bytes, clamped. Vector i of the result holds rows
+// 2i and 2i + 1.
 HWY_INLINE void PackColumns(const V16* HWY_RESTRICT columns, V16* HWY_RESTRICT rows) {
   const V16 zero = hn::Zero(d16), most = hn::Set(d16, 255);
   V16 pairs[4];
@@ -160,7 +162,7 @@ HWY_INLINE void PackColumns(const V16* HWY_RESTRICT columns, V16* HWY_RESTRICT r
   rows[3] = UpperLanes<int32_t>(left_high, right_high);
 }
 
-// Of each block 8 coefficients from `at` on. A template, so that only the branch that fits is compiled.
+// Loads 8 coefficients from `at` on of each block. It is a template so that only the branch that fits is compiled.
 template <typename D>
 HWY_INLINE hn::Vec<D> LoadBlocks(D d, int16_t* const* HWY_RESTRICT blocks, int at) {
   if constexpr (hn::MaxLanes(d) == 8) {
@@ -171,7 +173,8 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, int16_t* const* HWY_RESTRICT blocks, int a
   }
 }
 
-// `blocks` and `targets` of kBlocks blocks. What the sums of 8 / kSize outputs weigh is shifted out by each pass.
+// Transforms kBlocks blocks. Each output of a reduced size is the sum of 8 / kSize outputs, so each pass shifts by
+// kSumBits more to make it their mean.
 template <int kSize>
 HWY_INLINE void TransformBlocks(int16_t* const* HWY_RESTRICT blocks, const BlockTarget* const* targets) {
   constexpr int kSumBits = kSize == 8 ? 0 : kSize == 4 ? 1 : 2;
@@ -215,7 +218,7 @@ using V8 = hn::Vec<D8>;
 constexpr D8 d8;
 constexpr int64_t kStep = hn::MaxLanes(d8);  // pixels
 
-// 16-bit values of kStep pixels: the lower and the upper 8 of each 16.
+// The 16-bit values of kStep pixels. Of every 16 pixels `lower` has the first 8 and `upper` the others.
 struct Values {
   V16 lower, upper;
 };
@@ -232,7 +235,7 @@ HWY_INLINE V16 LoadWide(const uint8_t* samples) {
 
 HWY_INLINE V16 Triple(V16 v) { return hn::Add(v, hn::Add(v, v)); }
 
-// Chroma of kStep pixels from `at` on.
+// Returns one chroma component of kStep pixels from `at` on.
 template <ChromaHalving kHalving>
 HWY_INLINE Values Upsample(const uint8_t* near, const uint8_t* far, int far_bias, int64_t at) {
   if constexpr (kHalving == ChromaHalving::kNone) {
@@ -243,7 +246,7 @@ HWY_INLINE Values Upsample(const uint8_t* near, const uint8_t* far, int far_bias
     return {hn::ShiftRight<2>(hn::Add(hn::Add(Triple(n.lower), f.lower), bias)),
             hn::ShiftRight<2>(hn::Add(hn::Add(Triple(n.upper), f.upper), bias))};
   } else {
-    // Sums down the columns at three places side by side; then across.
+    // The filter is applied down the columns at three neighboring places, then across these.
     const auto column = [&](int64_t x) HWY_ATTR {
       const V16 here = LoadWide(near + x);
       if constexpr (kHalving == ChromaHalving::kHorizontal) return here;
@@ -261,13 +264,14 @@ HWY_INLINE Values Upsample(const uint8_t* near, const uint8_t* far, int far_bias
 
 HWY_INLINE V16 Clamp(V16 v) { return hn::Min(hn::Max(v, hn::Zero(d16)), hn::Set(d16, 255)); }
 
-// (x · factor + 2^15) >> 16 for |x| ≤ 128.
+// Returns (x · factor + 2^15) >> 16. Requires |x| ≤ 128.
 HWY_INLINE V16 MulRounded(V16 x, int16_t factor) {
   const V16 twice = hn::MulHigh(hn::Add(x, x), hn::Set(d16, factor));
   return hn::ShiftRight<1>(hn::Add(twice, hn::Set(d16, 1)));
 }
 
-// 0.34414 · cb and 0.71414 · cr away from y; 46802 = 2^16 − 18734.
+// Returns y − 0.34414 · cb − 0.71414 · cr. In 16 fraction bits 0.71414 is 46802, which no int16 holds; since 46802 =
+// 2^16 − 18734, a whole cr is subtracted and 18734 / 2^16 of it added.
 HWY_INLINE V16 Green(V16 y, V16 cb, V16 cr) {
   const V16 factors = Pair(-22554, 18734);
   const V32 half = hn::Set(d32, 1 << 15);
@@ -276,7 +280,7 @@ HWY_INLINE V16 Green(V16 y, V16 cb, V16 cr) {
   return hn::Add(hn::Sub(y, cr), hn::ReorderDemote2To(d16, lower, upper));
 }
 
-// Writes 4 pixels of each block, 64 bytes apart.
+// Writes the 4 pixels in each 16-byte block, those of the second block 64 bytes after those of the first.
 template <typename D>
 HWY_INLINE void StoreApart(D d, hn::Vec<D> pixels, uint8_t* HWY_RESTRICT out) {
   auto* const lanes = reinterpret_cast<int16_t*>(out);
@@ -299,8 +303,8 @@ HWY_INLINE void StoreRgb(V16 y, V16 cb, V16 cr, uint8_t* HWY_RESTRICT out) {
   const V16 center = hn::Set(d16, 128);
   cb = hn::Sub(cb, center);
   cr = hn::Sub(cr, center);
-  const V16 red = hn::Add(hn::Add(y, cr), MulRounded(cr, 26345));                 // 1.402
-  const V16 blue = hn::Add(hn::Add(y, hn::Add(cb, cb)), MulRounded(cb, -14942));  // 1.772
+  const V16 red = hn::Add(hn::Add(y, cr), MulRounded(cr, 26345));                 // y + 1.402 · cr
+  const V16 blue = hn::Add(hn::Add(y, hn::Add(cb, cb)), MulRounded(cb, -14942));  // y + 1.772 · cb
   StorePixels(Clamp(red), Clamp(Green(y, cb, cr)), Clamp(blue), out);
 }
 

@@ -30,7 +30,7 @@ std::optional<ImageSize> JpegRegionDecoder::Open(std::span<const uint8_t> file) 
   return frame_->size;
 }
 
-// The Huffman tables and the order of the blocks.
+// Gets the Huffman tables and notes the order of the blocks.
 bool JpegRegionDecoder::SetUp() {
   places_.clear();
   codes_.clear();
@@ -48,20 +48,20 @@ bool JpegRegionDecoder::SetUp() {
   return true;
 }
 
-// Gives each plane its size. Chroma that is halved both ways comes at twice luma's reduced size, and needs no more
-// upsampling.
+// Gives each plane its size. At a reduced size, chroma that is halved on both axes is decoded to blocks of twice luma's
+// size, as libjpeg does it, and then needs no upsampling.
 bool JpegRegionDecoder::Scale(int eighths) {
   halving_ = HalvingOf(*frame_);
   const bool doubled = halving_ == ChromaHalving::kBoth && eighths < 8;
   if (doubled) halving_ = ChromaHalving::kNone;
-  if (halving_ != ChromaHalving::kNone && eighths == 1) return false;  // There libjpeg smooths no chroma.
+  if (halving_ != ChromaHalving::kNone && eighths == 1) return false;  // At this size libjpeg does not smooth chroma.
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     Plane& plane = planes_[c];
     const JpegComponent& component = frame_->components[c];
     plane.size = c > 0 && doubled ? 2 * eighths : eighths;
     plane.width = CeilDivide(frame_->size.width * component.horizontal * plane.size, frame_->horizontal * 8);
     plane.height = CeilDivide(frame_->size.height * component.vertical * plane.size, frame_->vertical * 8);
-    // So narrow an image libjpeg smooths in no direction.
+    // libjpeg does not smooth the chroma of so narrow an image.
     if (c > 0 && HalvesAcross(halving_) && plane.width <= 2) return false;
   }
   return true;
@@ -70,7 +70,7 @@ bool JpegRegionDecoder::Scale(int eighths) {
 bool JpegRegionDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
   if (!Scale(target.eighths)) return false;
   Region region = Reduced(target.needed, target.eighths);
-  // From an even column on, so that chroma begins with a whole sample.
+  // The region begins at an even column, so that chroma begins with a whole sample.
   if (HalvesAcross(halving_) && region.left % 2 != 0) --region.left, ++region.size.width;
   image.Reset(region, target.eighths);
   Lay(region);
@@ -79,7 +79,7 @@ bool JpegRegionDecoder::Decode(const DecodeTarget& target, DecodedImage& image) 
   return true;
 }
 
-// Gives each plane the blocks of its samples, and of their neighbors where chroma is halved.
+// Gives each plane the blocks that hold the samples of `needed` and, where chroma is halved, their neighbors.
 void JpegRegionDecoder::Lay(const Region& needed) {
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     Plane& plane = planes_[c];
@@ -101,7 +101,7 @@ void JpegRegionDecoder::Lay(const Region& needed) {
 
 bool JpegRegionDecoder::DecodeBlocks() {
   scan_.Start(frame_->scan, frame_->restart_interval, codes_);
-  int64_t top = INT64_MAX, left = INT64_MAX, bottom = 0, right = 0;  // MCUs
+  int64_t top = INT64_MAX, left = INT64_MAX, bottom = 0, right = 0;  // in MCUs
   for (size_t c = 0; c < frame_->components.size(); ++c) {
     const Plane& plane = planes_[c];
     const int64_t across = frame_->components[c].horizontal, down = frame_->components[c].vertical;
@@ -170,7 +170,7 @@ void JpegRegionDecoder::Transform(size_t component) {
   batch.blocks = 0;
 }
 
-// Samples beyond the image's left and right border are those of the border.
+// Repeats the samples at the image's left and right border once beyond it.
 void JpegRegionDecoder::RepeatEdges(Plane& plane) {
   const int64_t left = plane.block_left * plane.size, right = left + plane.blocks_across * plane.size;
   const int64_t bottom = std::min((plane.block_top + plane.blocks_down) * plane.size, plane.height);

@@ -15,29 +15,31 @@
 
 namespace stoker {
 
-// Decodes rectangles of the JPEGs that photographs are, to the pixels that libjpeg would give: only blocks that the
-// rectangle and its chroma's neighbors need are decoded, the bits of the others are walked past.
+// Decodes rectangles of the usual JPEGs (see JpegFrame), to the pixels that libjpeg gives. It decodes only the blocks
+// that the rectangle and the upsampling of its chroma need, and skips the bits of the others.
 //
-// Does not judge files: what is of another kind, damaged or odd is refused, for libjpeg to look at. One thread at a
-// time; keeps tables and buffers from file to file, but nothing that an image depends on.
+// It does not judge files. It refuses one that is of another kind, damaged or odd, and libjpeg must look at it. It is
+// used by one thread at a time. It keeps tables and buffers from file to file, but nothing that an image depends on.
 class JpegRegionDecoder {
  public:
-  // Reads the headers of `file`, whose bytes must stay. Nothing where the file is not for this decoder.
+  // Reads the headers of `file` and returns the image's size, not checked against any limits. Returns nothing where the
+  // file is not for this decoder. The bytes of `file` must stay until the next Open.
   std::optional<ImageSize> Open(std::span<const uint8_t> file);
 
-  // Decodes at least `target.needed` of the image opened last. False, and `image` of no use, where the scan is odd or
-  // that size is for libjpeg.
+  // Decodes at least `target.needed` of the image opened last. Returns false, and leaves nothing of use in `image`,
+  // where the scan is damaged or odd, or where only libjpeg decodes to that size.
   bool Decode(const DecodeTarget& target, DecodedImage& image);
 
  private:
-  // Samples of a component over a rectangle of blocks, and kRowSlack around each row.
+  // The samples of a component in a rectangle of blocks, with kRowSlack more before and after each row.
   struct Plane {
-    int size = 8;  // Samples a block is decoded to, across and down; 1, 2, 4 or 8.
+    int size = 8;  // samples of a block, across and down, at the decoded size: 1, 2, 4 or 8
     int64_t block_left = 0, block_top = 0, blocks_across = 0, blocks_down = 0;
-    int64_t width = 0, height = 0;  // Samples of the component in the whole image.
+    int64_t width = 0, height = 0;  // samples of the component in the whole image
     ptrdiff_t stride = 0;
     std::vector<uint8_t> samples;
 
+    // Returns sample 0 of row y of the whole image; only samples of the rectangle may be touched.
     uint8_t* Row(int64_t y) {
       return samples.data() + YCbCrRow::kRowSlack + (y - size * block_top) * stride - size * block_left;
     }
@@ -47,12 +49,12 @@ class JpegRegionDecoder {
     }
   };
 
-  // A block of an MCU: whose it is, and where in the MCU, in blocks.
+  // A block of an MCU: its component, and its place among that component's blocks in the MCU.
   struct Place {
     int component = 0, row = 0, column = 0;
   };
 
-  // Blocks on their way through the inverse DCT, all to one size.
+  // Blocks of one component that wait for the inverse DCT.
   struct Batch {
     static constexpr size_t kMost = 16;
     alignas(64) std::array<int16_t, 64 * kMost> coefficients = {};
@@ -71,13 +73,13 @@ class JpegRegionDecoder {
   void Convert(DecodedImage& image);
 
   std::optional<JpegFrame> frame_;
-  ChromaHalving halving_ = ChromaHalving::kNone;  // Of the planes, at the size that is decoded.
+  ChromaHalving halving_ = ChromaHalving::kNone;  // how chroma is halved at the decoded size
   HuffmanCache tables_;
   JpegScan scan_;
   std::array<Plane, 3> planes_;
-  std::vector<Place> places_;               // Of an MCU, in the order of the scan.
-  std::vector<JpegScan::BlockCode> codes_;  // For each place.
-  std::array<Batch, 3> batches_;            // One for each component.
+  std::vector<Place> places_;               // the blocks of an MCU, in the order of the scan
+  std::vector<JpegScan::BlockCode> codes_;  // the coding of the block at each place
+  std::array<Batch, 3> batches_;            // one batch for each component
 };
 
 }  // namespace stoker

@@ -10,20 +10,22 @@ namespace stoker {
 namespace {
 
 constexpr ptrdiff_t kBufferBytes = 1 << 14;
-// More than the bits of one block: 64 symbols of up to 31 bits, and what a refill reads ahead.
+// More bytes than one block takes: 64 symbols of up to 31 bits, and what a refill reads ahead.
 constexpr ptrdiff_t kSlack = 512;
 
-// Sum of a block's dequantized coefficients beyond which 16 bits may not hold what becomes of them between the passes
-// of libjpeg-turbo's inverse DCT (4 · 1.39 times as much). Photographs stay far below.
+// The largest sum of the absolute dequantized coefficients of a block. Beyond it the values between the two passes of
+// libjpeg-turbo's inverse DCT, up to 4 · 1.39 times as much, may not fit into 16 bits. Photographs stay far below.
 constexpr int kMostOfABlock = 5800;
 
-// Beyond, libjpeg's 1×1 form wraps black and white around.
+// The largest absolute dequantized DC coefficient at 1/8 of the size. Beyond it libjpeg's 1×1 form wraps black and
+// white around.
 constexpr int kMostOfADc = 4080;
 
 using Step = HuffmanTable::Step;
 using WalkStep = HuffmanTable::Walk;
 
-// Row by row positions of the coefficients in their zigzag order (ITU-T T.81, figure 5), and room to run over.
+// The place in the block, row by row, of each coefficient in zigzag order (ITU-T T.81, figure 5). The last 16 entries
+// catch a run that leads beyond the block.
 constexpr uint8_t kNaturalOrder[64 + 16] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,
     6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31,
@@ -35,7 +37,7 @@ uint64_t LoadBigEndian(const uint8_t* bytes) {
   return __builtin_bswap64(value);
 }
 
-// The coefficient of a step whose own bits stand last in its length.
+// Reads the coefficient of a step of `length` bits, of which the last `size` are the coefficient's.
 int ExtraValue(uint64_t bits, int length, int size) {
   const auto raw = static_cast<int>((bits << (length - size)) >> (64 - size));
   return raw < 1 << (size - 1) ? raw - (1 << size) + 1 : raw;
@@ -85,7 +87,7 @@ inline bool JpegScan::Walk(const BlockCode& code, Bits& bits, int& predictor) {
   } while (at < 64);
   if (at == 64 || (at >= WalkStep::kEndOfBlock && at < WalkStep::kEndOfBlock + 64)) [[likely]]
     return true;
-  // The block ended within the last entry: symbol by symbol.
+  // The block ended within the last entry, which is read again symbol by symbol.
   for (bits = before, at = passed; at < 64;) {
     bits.Refill();
     uint32_t step = table.step(bits.bits);
@@ -144,7 +146,7 @@ void JpegScan::BeginSegment() {
   Fill();
 }
 
-// Takes the next bytes of the segment into the buffer, behind those that bits_ has still to read.
+// Fills the buffer with the next bytes of the segment, after those that bits_ has not read yet.
 void JpegScan::Fill() {
   uint8_t* to = buffer_.data();
   if (bits_.next < end_) to = std::copy(bits_.next, end_, to);
@@ -232,7 +234,7 @@ bool JpegScan::AdvanceTo(int64_t mcu) {
   return WalkMcus(mcu - mcu_);
 }
 
-// Moves on to the segment after this one, all of whose bits have been read.
+// Moves on to the next segment. Returns false where this one holds bytes that were not read.
 bool JpegScan::NextSegment() {
   if (!segment_done_ || bits_.next - (bits_.left >> 3) != end_) return false;
   return SkipSegments(1);

@@ -5,10 +5,11 @@
 namespace stoker {
 namespace {
 
-// Marker codes of ITU-T T.81, table B.1.
-constexpr uint8_t kFirstSegment = 0xc0;  // Below lie stuffed zeros, TEM and reserved codes, which libjpeg skips.
+// Marker codes (ITU-T T.81, table B.1).
+constexpr uint8_t kFirstSegment = 0xc0;  // Below are stuffed zeros, TEM and reserved codes, which libjpeg skips.
 constexpr uint8_t kRestart0 = 0xd0, kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda, kFill = 0xff;
 
+// Returns whether a length and a segment of that many bytes follow the marker.
 bool HasSegment(uint8_t code) {
   return code >= kFirstSegment && code != kFill && !(code >= kRestart0 && code <= kStartOfImage);
 }

@@ -6,9 +6,11 @@
 
 namespace stoker {
 
-// Number of scans (SOS markers) in a JPEG file, found without decoding. Never less than libjpeg would read, in
-// a damaged file either: it looks for markers where libjpeg does. A file of few bytes may hold thousands of
-// scans, each of which costs a walk over all coefficients.
+// Counts the scans (SOS markers) in a JPEG file without decoding it. A file of few bytes may hold thousands of scans,
+// and each costs a walk over all coefficients.
+//
+// The count is never less than the number of scans that libjpeg would read, in a damaged file either, because it looks
+// for markers where libjpeg does. Pure.
 uint64_t CountJpegScans(std::span<const uint8_t> file);
 
 }  // namespace stoker

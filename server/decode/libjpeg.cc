@@ -13,10 +13,10 @@
 namespace stoker {
 namespace {
 
-// Columns and rows around a region at a reduced size that its chroma is smoothed with.
+// Columns and rows decoded around a region, because its chroma is smoothed with its neighbors.
 constexpr int64_t kMargin = 2;
 
-// Where libjpeg's errors, warnings and progress end up.
+// Receives libjpeg's errors, warnings and progress, and decides which of them end the decoding.
 struct Handler : LibjpegErrors {
   v1::DecodeWarnings policy;
   jpeg_progress_mgr progress;
@@ -28,7 +28,7 @@ struct Handler : LibjpegErrors {
   }
 };
 
-// Called once a row of blocks, in each scan.
+// libjpeg calls this once for each row of blocks in each scan.
 void OnProgress(j_common_ptr codec) {
   Handler& handler = Handler::Of(codec);
   if (absl::Now() <= handler.deadline) return;
@@ -37,14 +37,14 @@ void OnProgress(j_common_ptr codec) {
 }
 
 void OnMessage(j_common_ptr codec, int level) {
-  if (level >= 0) return;  // Traces; warnings are negative.
+  if (level >= 0) return;  // A warning's level is negative; others are traces.
   const v1::DecodeWarnings policy = Handler::Of(codec).policy;
   if (policy == v1::DECODE_WARNINGS_IGNORE) return;
   if (policy == v1::DECODE_WARNINGS_FAIL || codec->err->msg_code == JWRN_JPEG_EOF) Handler::Leave(codec);
 }
 
-// Converts `width` pixels in place from CMYK as Adobe stores it, which is inverted: 255 is no ink. Each ink
-// takes its share of what black leaves, rounded like Pillow's MULDIV255 does.
+// Converts `width` pixels in place from CMYK as Adobe stores it, inverted: 255 is no ink. Each ink takes its share of
+// what black leaves, rounded as Pillow's MULDIV255 rounds.
 void InvertedCmykToRgb(uint8_t* row, int64_t width) {
   for (int64_t x = 0; x < width; ++x) {
     const int light = row[4 * x + 3];
@@ -67,19 +67,20 @@ class LibjpegDecoder::File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Reads up to the first scan, and checks the limits. Comes first, once.
+  // Reads up to the first scan and checks the limits. It is called first, once.
   absl::Status Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
   ImageSize size() const { return {codec_.image_height, codec_.image_width}; }
 
-  // Comes next, once.
+  // Decodes at least `target.needed` within `time`. It is called after Open, once.
   absl::Status Decode(const DecodeTarget& target, absl::Duration time, DecodedImage& image);
 
  private:
   bool has_ink() const { return codec_.num_components == 4; }
   bool CanSkip() const;
 
-  // Starts the scan and narrows it to the columns of `region`, which becomes what will be read.
+  // Starts the scan. Sets `region` to the part that will be read: `needed` at the reduced size, with a margin, or with
+  // whole rows where libjpeg cannot crop.
   absl::Status Start(int eighths, const Region& needed, Region& region);
   absl::Status ReadRows(const Region& region, uint8_t* pixels);
 
@@ -117,7 +118,8 @@ absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const Dec
   return absl::OkStatus();
 }
 
-// Whether libjpeg-turbo 2.1 gives a part the pixels that it has in the whole: not where a component is quartered.
+// Returns whether libjpeg-turbo 2.1 gives a part the same pixels as the whole. It does not where a component is
+// quartered.
 bool LibjpegDecoder::File::CanSkip() const { return codec_.max_h_samp_factor <= 2 && codec_.max_v_samp_factor <= 2; }
 
 absl::Status LibjpegDecoder::File::Start(int eighths, const Region& needed, Region& region) {
@@ -125,7 +127,8 @@ absl::Status LibjpegDecoder::File::Start(int eighths, const Region& needed, Regi
     codec_.out_color_space = has_ink() ? JCS_CMYK : JCS_EXT_RGBX;
     codec_.scale_num = eighths;
     codec_.scale_denom = 8;
-    codec_.do_block_smoothing = FALSE;  // Of progressive files that end early: a part would differ from the whole.
+    // Smoothing of a progressive file that ends early would make a part differ from the whole.
+    codec_.do_block_smoothing = FALSE;
     jpeg_start_decompress(&codec_);
     const ImageSize whole = {codec_.output_height, codec_.output_width};
     const Region shown = Reduced(needed, eighths);
@@ -144,12 +147,13 @@ absl::Status LibjpegDecoder::File::Start(int eighths, const Region& needed, Regi
 
 absl::Status LibjpegDecoder::File::ReadRows(const Region& region, uint8_t* pixels) {
   return Run([&] {
-    // To the beginning of a row of MCUs, one row early: elsewhere rows above would be missing (libjpeg-turbo#915).
+    // Skipping ends at the beginning of a row of MCUs, one such row early. Elsewhere the rows above would be missing
+    // from the smoothing (libjpeg-turbo#915).
     const int64_t mcu = int64_t{codec_.max_v_samp_factor} * codec_.min_DCT_scaled_size;
     const int64_t skipped = CanSkip() ? std::max<int64_t>(0, region.top / mcu - 1) * mcu : 0;
     if (skipped > 0) jpeg_skip_scanlines(&codec_, static_cast<JDIMENSION>(skipped));
     for (int64_t y = skipped; y < region.bottom(); ++y) {
-      // Rows above the region are written where its first one will lie.
+      // A row above the region is written where the region's first row will be.
       uint8_t* row = pixels + std::max<int64_t>(y - region.top, 0) * region.size.width * DecodedImage::kPixelBytes;
       jpeg_read_scanlines(&codec_, &row, 1);
       if (has_ink()) InvertedCmykToRgb(row, region.size.width);
@@ -181,7 +185,7 @@ absl::StatusOr<ImageSize> LibjpegDecoder::Open(std::span<const uint8_t> file, co
 
 absl::Status LibjpegDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
   if (opened_ == nullptr) STOKER_RETURN_IF_ERROR(Open(file_, options_).status());
-  const std::unique_ptr<File> file = std::move(opened_);  // Read once.
+  const std::unique_ptr<File> file = std::move(opened_);  // A File can be read only once.
   return file->Decode(target, options_.time, image);
 }
 

@@ -12,8 +12,8 @@
 
 namespace stoker {
 
-// As Decoder, by libjpeg-turbo, for all that begins like a JPEG: it decodes what the region decoder leaves, judges what
-// is damaged, and reduces.
+// Decodes files that begin like a JPEG by libjpeg-turbo, with the contract of Decoder. It takes the files that
+// JpegRegionDecoder refuses and judges whether they are damaged.
 class LibjpegDecoder {
  public:
   LibjpegDecoder();
@@ -25,8 +25,8 @@ class LibjpegDecoder {
  private:
   class File;
 
-  // Of one file: a reused one would lend a file that lacks tables those of the file before it, and making one takes
-  // 0.1 µs.
+  // The file opened last, until it is decoded. Each file gets a new libjpeg object, which takes 0.1 µs to make: a
+  // reused one would lend its tables to the next file that lacks some.
   std::unique_ptr<File> opened_;
   std::span<const uint8_t> file_;
   DecodeOptions options_;

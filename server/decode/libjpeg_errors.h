@@ -14,12 +14,15 @@
 
 namespace stoker {
 
-// Where libjpeg's errors end up. What it calls finds this at codec->err.
+// Receives the errors of one libjpeg codec and turns them into a Status. An error ends the running step by longjmp;
+// libjpeg alone would exit the process. The functions that libjpeg calls find this struct at codec->err, so it must
+// stay where it is while the codec lives. It is used by one thread at a time.
 struct LibjpegErrors {
-  jpeg_error_mgr manager;  // First: libjpeg hands its address to the functions below.
+  jpeg_error_mgr manager;  // It comes first, because libjpeg hands its address to the functions below.
   std::jmp_buf jump;
 
-  // The error manager for codecs, which never prints or exits.
+  // Sets up and returns the error manager for a codec. It never prints or exits. It calls `on_message` for each warning
+  // (a negative `level`) and trace.
   jpeg_error_mgr* Set(void (*on_message)(j_common_ptr codec, int level)) {
     jpeg_std_error(&manager);
     manager.error_exit = Leave;
@@ -27,12 +30,12 @@ struct LibjpegErrors {
     return &manager;
   }
 
-  // Ends the step that is running.
+  // Ends the step that is running. It is called within Run only.
   [[noreturn]] static void Leave(j_common_ptr codec) {
     std::longjmp(reinterpret_cast<LibjpegErrors*>(codec->err)->jump, 1);
   }
 
-  // False if libjpeg left `step`. That skips destructors: a step owns nothing.
+  // Calls `step`. Returns false if libjpeg left it early. Leaving skips destructors, so a step must own nothing.
   template <typename Step>
   bool Run(const Step& step) {
     if (setjmp(jump) != 0) return false;
@@ -40,7 +43,8 @@ struct LibjpegErrors {
     return true;
   }
 
-  // Why: ResourceExhausted for want of memory, else DataLoss, its reason after `prefix`.
+  // Returns why the last step failed: ResourceExhausted where memory ran out, else DataLoss with libjpeg's words after
+  // `prefix`.
   absl::Status Reason(j_common_ptr codec, absl::string_view prefix) const {
     char reason[JMSG_LENGTH_MAX];
     manager.format_message(codec, reason);

@@ -7,11 +7,11 @@
 
 namespace stoker {
 
-// Longest side of an image. JPEG and WebP cannot reach it; in a PNG it is no photograph, and the sums of a
-// resize would leave 32 bits.
+// The longest side of an image, in pixels. JPEG and WebP cannot reach it, and a PNG that exceeds it is no photograph.
+// Beyond it the sums of a resize would not fit into 32 bits.
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;
 
-// DataLoss if an image of `size` is larger than `options` allow.
+// Returns DataLoss if an image of `size` has a side above kMaxSide or more pixels than `options` allow.
 absl::Status CheckSize(ImageSize size, const DecodeOptions& options);
 
 }  // namespace stoker

@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-// A file's bytes as text, for telling its format by the first ones.
+// Returns a file's bytes as text, in which its format is told by the first ones. The text points into `file`.
 inline absl::string_view AsText(std::span<const uint8_t> file) {
   return {reinterpret_cast<const char*>(file.data()), file.size()};
 }

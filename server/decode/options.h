@@ -8,16 +8,16 @@
 
 namespace stoker {
 
-// What every codec needs to know of the pipeline that an image is decoded for. A value.
+// What every codec needs to know of the pipeline that an image is decoded for.
 struct DecodeOptions {
-  uint64_t max_pixels = uint64_t{1} << 26;  // Width × height of an image.
-  uint32_t max_scans = 100;                 // Scans of a progressive JPEG.
+  uint64_t max_pixels = uint64_t{1} << 26;  // the largest width × height of an image
+  uint32_t max_scans = 100;                 // the most scans of a progressive JPEG
 
-  // Which of libjpeg's warnings make an image bad. The other codecs either decode or fail.
+  // Which of libjpeg's warnings make an image bad. The other codecs have no warnings: they decode or fail.
   v1::DecodeWarnings warnings = v1::DECODE_WARNINGS_FAIL_TRUNCATED;
 
-  // How long libjpeg may take for one image. It is looked at after every few rows, so that some milliseconds more may
-  // pass.
+  // How long libjpeg may take for one image. The clock is looked at after every few rows, so that some milliseconds
+  // more may pass.
   absl::Duration time = absl::Seconds(10);
 };
 

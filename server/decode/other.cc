@@ -24,7 +24,7 @@ struct OtherFormat {
   const char* name;
   bool (*matches)(absl::string_view file);
   std::optional<ImageSize> (*size)(std::span<const uint8_t> file);
-  const char* hint = "";  // What else may be wrong with the header.
+  const char* hint = "";  // what else may be wrong where `size` returns nothing
 };
 
 constexpr OtherFormat kOtherFormats[] = {
@@ -46,12 +46,13 @@ const OtherFormat* FormatOf(absl::string_view file) {
   return nullptr;
 }
 
-// The module's function, loaded once, and why there is none.
+// The module's function, or why there is none.
 struct Module {
   OpencvDecode* decode = nullptr;
   std::string error;
 };
 
+// Returns the module, which the first call loads.
 const Module& LoadedModule() {
   static const Module module = [] {
     std::error_code error;
@@ -92,7 +93,7 @@ absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& opt
   const Module& module = LoadedModule();
   if (module.decode == nullptr)
     return absl::UnavailableError(
-        absl::StrCat("decoding a ", format.name, " takes the module for OpenCV: ", module.error));
+        absl::StrCat("decoding a ", format.name, " needs the OpenCV module, which cannot be loaded: ", module.error));
   image.Reset(WholeOf(size));
   std::vector<uint8_t> plain;
   if (format.size == PnmSize) file = plain = PlainPnm(file);

@@ -12,17 +12,22 @@
 
 namespace stoker {
 
-// As Decoder, for BMP, PNM and TIFF files, the other ones that torchvision's image folders hold, by OpenCV. Always
-// decodes the whole image. TIFF files of several images show the first.
+// BMP, PNM and TIFF files, the other formats of torchvision's image folders. They are decoded by OpenCV, with the
+// contract of Decoder, always as whole images. A TIFF file of several images shows the first. The functions are
+// thread-safe except where said.
 //
-// OpenCV brings 140 libraries and 50 MB along, so it is linked by a module of its own, lib/stoker/stoker-opencv.so
-// beside bin/, which is loaded when the first such file comes. Without it they are Unavailable: this machine's fault.
+// OpenCV brings 140 libraries and 50 MB along, so it is linked by a module of its own: lib/stoker/stoker-opencv.so
+// beside bin/. The module is loaded when the first such file is decoded. Where it cannot be loaded, DecodeOther returns
+// Unavailable, since the fault is this machine's and not the file's.
+
+// Returns whether the file begins like one of these formats.
 bool IsOther(absl::string_view file);
 
-// Clears what OpenCV would read from the environment: it must not decide what decodes. To be called while the process
-// has one thread.
+// Clears what OpenCV would read from the environment, which must not decide what decodes. Requires that the process has
+// one thread.
 void ForgetOtherEnvironment();
 
+// Both functions require that IsOther is true of `file`.
 absl::StatusOr<ImageSize> ReadOtherHeader(std::span<const uint8_t> file, const DecodeOptions& options);
 absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                          DecodedImage& image);

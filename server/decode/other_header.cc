@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// An unsigned number of `bytes` ≤ 4 bytes at `at`; nothing beyond the end.
+// Reads an unsigned number of `bytes` ≤ 4 bytes at `at`. Returns nothing where it does not lie within the file.
 std::optional<uint32_t> Number(std::span<const uint8_t> file, size_t at, int bytes, bool big_endian) {
   if (at > file.size() || file.size() - at < static_cast<size_t>(bytes)) return std::nullopt;
   uint32_t value = 0;
@@ -30,7 +30,7 @@ std::optional<ImageSize> BmpSize(std::span<const uint8_t> file) {
   if (*header_bytes == 12) return SizeOf(Number(file, 20, 2, false), Number(file, 18, 2, false));
   const auto width = Number(file, 18, 4, false), height = Number(file, 22, 4, false);
   if (*header_bytes < 40 || width.value_or(0) > INT32_MAX || !height.has_value()) return std::nullopt;
-  // A negative height stores rows from the top on.
+  // A negative height says that rows are stored from the top on.
   return SizeOf(*height > INT32_MAX ? uint32_t{0} - *height : *height, width);
 }
 
@@ -39,11 +39,12 @@ namespace {
 struct PnmHeader {
   char kind = 0;  // '1' to '6'
   ImageSize size;
-  uint32_t most = 1;  // The value of white.
-  size_t pixels = 0;  // Where they begin.
+  uint32_t most = 1;  // the value of white
+  size_t pixels = 0;  // where the pixels begin, in bytes
 };
 
-// The number after spaces and comments at `at`, which ends up behind it. A comment ends where either end of a line is.
+// Reads the number after the spaces and comments at `at`, and moves `at` to its end. A comment ends at a line feed or a
+// carriage return.
 std::optional<uint32_t> PnmNumber(std::span<const uint8_t> file, size_t& at) {
   const auto is_line_end = [&] { return file[at] == '\n' || file[at] == '\r'; };
   for (; at < file.size() && (std::isspace(file[at]) != 0 || file[at] == '#'); ++at)
@@ -93,7 +94,7 @@ std::vector<uint8_t> PlainPnm(std::span<const uint8_t> file) {
 
 namespace {
 
-// The first directory's numbers that say how much memory an image takes.
+// The entries of the first directory that say how much memory an image takes.
 struct TiffDirectory {
   std::optional<uint32_t> width, height, bits, samples, strip_rows, tile_width, tile_height, extra_samples;
 };
@@ -120,7 +121,8 @@ std::optional<TiffDirectory> ReadTiffDirectory(std::span<const uint8_t> file) {
     if (value.has_value() || (type != kShort && type != kLong) || count.value_or(0) == 0) return std::nullopt;
     const int bytes = type == kShort ? 2 : 4;
     size_t from = at + 8;
-    if (*count > 4 / static_cast<uint32_t>(bytes)) {  // Several values stand elsewhere; bits, one for each sample.
+    // Values that do not fit into 4 bytes are stored elsewhere. Only the bits, one value for each sample, may be.
+    if (*count > 4 / static_cast<uint32_t>(bytes)) {
       const auto elsewhere = Number(file, at + 8, 4, big_endian);
       if (*tag != 258 || !elsewhere.has_value()) return std::nullopt;
       from = *elsewhere;
@@ -134,7 +136,7 @@ std::optional<TiffDirectory> ReadTiffDirectory(std::span<const uint8_t> file) {
 }  // namespace
 
 std::optional<ImageSize> TiffSize(std::span<const uint8_t> file) {
-  constexpr uint64_t kSmall = 1 << 20;  // pixels
+  constexpr uint64_t kSmall = 1 << 20;  // pixels that tiles may always have beyond the image
   const auto directory = ReadTiffDirectory(file);
   if (!directory.has_value()) return std::nullopt;
   const auto size = SizeOf(directory->height, directory->width);
@@ -143,11 +145,11 @@ std::optional<ImageSize> TiffSize(std::span<const uint8_t> file) {
   const bool tiled = directory->tile_width.has_value() || directory->tile_height.has_value();
   const uint64_t tile_width = tiled ? directory->tile_width.value_or(0) : width;
   uint64_t tile_height = tiled ? directory->tile_height.value_or(0) : directory->strip_rows.value_or(UINT32_MAX);
-  if (!tiled && tile_height == UINT32_MAX) tile_height = height;  // One strip.
+  if (!tiled && tile_height == UINT32_MAX) tile_height = height;  // The image is one strip.
   if (tile_width == 0 || tile_height == 0 || tile_width > UINT16_MAX * uint64_t{16}) return std::nullopt;
   const uint64_t across = (width + tile_width - 1) / tile_width, down = (height + tile_height - 1) / tile_height;
   const uint64_t pixel_bits = uint64_t{directory->bits.value_or(1)} * directory->samples.value_or(1);
-  if (directory->extra_samples.has_value()) return std::nullopt;  // OpenCV multiplies by an alpha, Pillow drops it.
+  if (directory->extra_samples.has_value()) return std::nullopt;  // OpenCV multiplies by alpha where Pillow drops it.
   const bool much = across * tile_width > (width * height * 2 + kSmall) / (down * tile_height);
   return much || pixel_bits == 0 || pixel_bits > 64 ? std::nullopt : size;
 }

@@ -10,21 +10,22 @@
 
 namespace stoker {
 
-// The sizes that files give of themselves, so that none is decoded before it has passed the limits. Nothing where a
-// header is cut short or odd, or gives a side of 0 or two sizes. Pure functions.
+// Functions that read an image's size from a file's header, so that no file is decoded before it has passed the limits.
+// They return nothing where the header is cut short or odd, gives a side of 0 or gives two sizes. All are pure.
 
-// Windows' bitmap: BITMAPCOREHEADER, BITMAPINFOHEADER and what extends it.
+// Reads a Windows bitmap with BITMAPCOREHEADER, BITMAPINFOHEADER or an extension of the latter.
 std::optional<ImageSize> BmpSize(std::span<const uint8_t> file);
 
-// Netpbm's PBM, PGM and PPM, P1 to P6.
+// Reads Netpbm's PBM, PGM and PPM files, P1 to P6. Requires that `file` has two bytes.
 std::optional<ImageSize> PnmSize(std::span<const uint8_t> file);
 
-// The same file with a header that can be read in one way only: no comments, single spaces. Requires that it has a
-// size.
+// Returns the same file with a header that can be read in one way only: no comments, single spaces. Requires that
+// PnmSize returns a size.
 std::vector<uint8_t> PlainPnm(std::span<const uint8_t> file);
 
-// TIFF 6.0, the first image. Nothing also where its tiles or strips are much larger than the image, for whoever decodes
-// it holds one of them, its pixels have more than 8 bytes, or there is alpha.
+// Reads the first image of a TIFF 6.0 file. Returns nothing also in three other cases: the tiles or strips are much
+// larger than the image, since whoever decodes it must hold one of them; a pixel has more than 8 bytes; there is an
+// alpha channel.
 std::optional<ImageSize> TiffSize(std::span<const uint8_t> file);
 
 }  // namespace stoker

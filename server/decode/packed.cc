@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // Numbers are copied as they lie in memory.
+static_assert(std::endian::native == std::endian::little);  // Numbers are copied as they are in memory.
 
 constexpr absl::string_view kMagic = "\x93STOKER\n";
 constexpr uint32_t kVersion = 1;
@@ -73,7 +73,7 @@ absl::Status Reason(const Header& header, std::span<const uint8_t> content) {
   STOKER_RETURN_IF_ERROR(CheckContent(header, content));
   std::string reason(content.begin(), content.end());
   for (char& c : reason)
-    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';  // It goes to logs and over the wire.
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';  // The reason goes to logs and over the wire.
   return absl::DataLossError(reason);
 }
 

@@ -15,7 +15,8 @@
 namespace stoker {
 namespace {
 
-// Bound of a chunk of text, color profile and so on, and of all of them, unpacked. Holds for no pixels.
+// The most unpacked bytes of a chunk of text, a color profile and so on, and also of all of them. It does not bound
+// pixels.
 constexpr size_t kMaxChunkBytes = size_t{16} << 20;
 
 absl::Status ToStatus(int error) {
@@ -25,18 +26,18 @@ absl::Status ToStatus(int error) {
   return absl::DataLossError(absl::StrCat("cannot decode this PNG: ", spng_strerror(error)));
 }
 
-// One file inside of libspng.
+// A file that libspng has open.
 class PngFile {
  public:
-  // Reads the header, and checks the limits. Comes first, once.
+  // Reads the header and checks the limits. It is called first, once.
   absl::Status Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
   ImageSize size() const { return {header_.height, header_.width}; }
 
-  // What can be decoded at once so that it covers `needed`: all of an interlaced image.
+  // Returns the region to decode so that it covers `needed`: whole rows, or all of an interlaced image.
   Region RegionFor(const Region& needed) const;
 
-  // Decodes `region`, which is one of RegionFor, into `pixels`.
+  // Decodes `region`, which RegionFor returned, into `pixels`, as RGBX.
   absl::Status Read(const Region& region, uint8_t* pixels);
 
  private:
@@ -65,8 +66,8 @@ Region PngFile::RegionFor(const Region& needed) const {
   return {needed.top, 0, {needed.size.height, size().width}};
 }
 
-// Replicates the first `count` 16-bit values of `pixels`, clipped to 8 bits, in place. From the last to the
-// first, because they grow.
+// Turns `count` 16-bit gray values into RGBX pixels in place: each is clipped to 255 and replicated. It goes from the
+// last to the first, because a pixel takes more room than a value.
 void ClipGray16ToRgb(uint8_t* pixels, int64_t count) {
   for (int64_t i = count - 1; i >= 0; --i) {
     uint16_t value;
@@ -86,17 +87,17 @@ absl::Status PngFile::Read(const Region& region, uint8_t* pixels) {
   }
   if (gray16) ClipGray16ToRgb(pixels, region.size.height * region.size.width);
   if (region.bottom() < size().height) return absl::OkStatus();
-  // The checksum of the last pixels comes after them.
+  // The checksum of the last pixels comes after them, and is checked only here.
   return ToStatus(spng_decode_chunks(context_.get()));
 }
 
 absl::Status PngFile::ReadRows(const Region& region, uint8_t* pixels, spng_format format, int64_t stride) {
   STOKER_RETURN_IF_ERROR(ToStatus(spng_decode_image(context_.get(), nullptr, 0, format, SPNG_DECODE_PROGRESSIVE)));
   for (int64_t y = 0; y < region.bottom(); ++y) {
-    // Rows above the region are written where its first one will lie.
+    // A row above the region is written where the region's first row will be.
     uint8_t* row = pixels + std::max<int64_t>(y - region.top, 0) * stride;
     const int error = spng_decode_row(context_.get(), row, stride);
-    if (error != SPNG_EOI) STOKER_RETURN_IF_ERROR(ToStatus(error));  // EOI comes with the last row.
+    if (error != SPNG_EOI) STOKER_RETURN_IF_ERROR(ToStatus(error));  // libspng returns EOI with the last row.
   }
   return absl::OkStatus();
 }

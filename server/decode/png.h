@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-// As Decoder, by libspng, for files that begin like a PNG.
+// Decode files that begin like a PNG by libspng, with the contract of Decoder. Thread-safe.
 absl::StatusOr<ImageSize> ReadPngHeader(std::span<const uint8_t> file, const DecodeOptions& options);
 absl::Status DecodePng(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                        DecodedImage& image);

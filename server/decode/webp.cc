@@ -23,7 +23,7 @@ absl::Status ToStatus(VP8StatusCode code) {
   }
 }
 
-// Two pixels more on each side, from even ones on, as libwebp crops.
+// Widens `needed` by two or three pixels on each side, within the image. It begins at even pixels, as libwebp crops.
 Region WithMargin(const Region& needed, ImageSize size) {
   const int64_t top = (needed.top - 2) & ~int64_t{1}, left = (needed.left - 2) & ~int64_t{1};
   return WholeOf(size).Intersection({top, left, {needed.bottom() + 2 - top, needed.right() + 2 - left}});

@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-// As Decoder, by libwebp, for files that begin like a WebP. libwebp takes the border of a crop for that of the image
-// and interpolates other colors there: a margin around what is needed takes care of that.
+// Decode files that begin like a WebP by libwebp, with the contract of Decoder. libwebp takes the border of a crop for
+// that of the image and interpolates other colors there, so these decode a margin around what is needed. Thread-safe.
 absl::StatusOr<ImageSize> ReadWebpHeader(std::span<const uint8_t> file, const DecodeOptions& options);
 absl::Status DecodeWebp(std::span<const uint8_t> file, const DecodeOptions& options, const DecodeTarget& target,
                         DecodedImage& image);

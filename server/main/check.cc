@@ -72,7 +72,7 @@ absl::Status HashContent(const std::string& name, const Dataset& dataset) {
 
 absl::Status Check(const v1::ServerConfig& config, bool content) {
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config));
+  STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config, settings));
   STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets).status());
   for (const auto& [name, dataset] : datasets) {
     STOKER_RETURN_IF_ERROR(ProbeSome(name, *dataset));

@@ -111,17 +111,18 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
 absl::Status Serve(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config));  // May take long, and be stopped at once.
+  STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));  // May take long, and be stopped at once.
   BlockStopSignals();
-  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(datasets)));
+  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets)));
   std::printf("listening on %s\n", server->address().c_str());
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));
   const std::string signal = AwaitStop();
   UnblockStopSignals();
-  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(settings.drain));
-  NotifyStopping(settings.drain);
+  const absl::Duration drain = server->settings().drain;
+  spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(drain));
+  NotifyStopping(drain);
   const bool ended = server->Drain();
   spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
   return absl::OkStatus();

@@ -24,8 +24,7 @@ constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingInt
 
 }  // namespace
 
-absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config) {
-  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings) {
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
   Datasets datasets;
@@ -61,12 +60,13 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config) {
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config));
-  return Start(config, std::move(datasets));
+  STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));
+  return Start(config, std::move(settings), std::move(datasets));
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Datasets datasets) {
-  STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Settings settings,
+                                                      Datasets datasets) {
   STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets)));
   std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine)));
   STOKER_RETURN_IF_ERROR(server->Listen());

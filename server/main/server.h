@@ -17,25 +17,30 @@ namespace stoker {
 
 using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
 
-// Opens the datasets of a configuration, which may take long for a folder that was never indexed: logs its progress.
-// Errors name the key or path.
-absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config);
+// Opens the datasets of a configuration, of which `settings` was resolved. Takes long for a folder that was never
+// indexed, and then logs its progress. Errors name the key or path.
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings);
 
 // A running stokerd: datasets opened, workers started, the port answering. Wires the stages and owns them.
 //
 // Thread-safe but for its destruction, which ends all calls at once.
 class Server {
  public:
-  // Starts workers over `datasets`, and listens. Errors name the key or address.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Datasets datasets);
+  // Starts workers over `datasets`, and listens. `settings` was resolved of `config`: files that it names, such as
+  // keys, are read before the server starts and never again. Errors name the key or address.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Settings settings,
+                                                       Datasets datasets);
 
-  // The same over the datasets of `config`.
+  // Resolves `config` and starts a server over its datasets.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config);
 
   ~Server();
 
   // "HOST:PORT", the port that was taken where 0 was asked for.
   const std::string& address() const { return address_; }
+
+  // What it was started with.
+  const Settings& settings() const { return settings_; }
 
   // Turns clients away, finishes what streams are owed for at most settings.drain, and stops answering. True if
   // every stream ended by itself.

@@ -10,35 +10,39 @@
 
 namespace stoker {
 
-// The bytes of one sample, a buffer for each field of the dataset's schema. Reused from sample to sample.
+// The bytes of one sample: a buffer for each field of the dataset's schema, in the schema's order. A caller may reuse
+// it from sample to sample.
 struct SampleBytes {
   std::vector<std::vector<uint8_t>> fields;
 };
 
-// An immutable, indexed collection of samples. Thread-safe.
+// An immutable, indexed collection of samples, which have the ids 0 to size() − 1. Thread-safe.
 class Dataset {
  public:
   virtual ~Dataset() = default;
 
+  // Returns the number of samples.
   virtual uint64_t size() const = 0;
 
   virtual const SourceSchema& schema() const = 0;
 
-  // SHA-256 (32 bytes) over each sample's name, size and label in index order: equal for equal copies.
+  // Returns a SHA-256 (32 bytes) over what identifies the samples, in index order, such as their names, sizes and
+  // labels. Equal copies of a dataset have equal fingerprints, wherever they are. Each format's header defines what is
+  // hashed.
   virtual const std::string& fingerprint() const = 0;
 
-  // Bytes of memory that the index holds.
+  // Returns the bytes of memory that the index holds.
   virtual uint64_t resident_bytes() const = 0;
 
-  // What it is and where it lies, in one line for people.
+  // Says in one line for people what the dataset is and where it lies.
   virtual std::string description() const = 0;
 
-  // A path relative to the dataset's root, or what stands for it, as text that is safe in logs and on the wire: see
-  // PrintableName. Requires id < size().
+  // Returns the path of sample `id` relative to the dataset's root, or what stands for a path. The text is safe in logs
+  // and on the wire (see PrintableName). Requires id < size().
   virtual std::string SampleName(uint64_t id) const = 0;
 
-  // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Fails with NotFound, Unavailable
-  // or Internal, which blame this machine (another server may succeed), and names the sample.
+  // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors are NotFound, Unavailable or Internal
+  // and name the sample. All of them blame this machine: another server may succeed.
   virtual absl::Status Read(uint64_t id, SampleBytes& sample) const = 0;
 };
 

@@ -11,20 +11,20 @@
 
 namespace stoker {
 
-// The SHA-256 of what identifies a dataset, taken piece by piece. Pieces are gathered, for OpenSSL's price per call
-// exceeds that of a name. One thread.
+// Computes the SHA-256 of what identifies a dataset, piece by piece. It gathers the pieces, because a call of OpenSSL
+// costs more than hashing a name. It is used by one thread.
 class Fingerprint {
  public:
-  // `domain` is hashed first and names layout and version of what follows.
+  // Hashes `domain` first. It names the layout and version of what follows.
   explicit Fingerprint(std::string_view domain);
 
-  // The bytes alone: hash their number before, where it is not fixed.
+  // Hashes the bytes, but not how many they are. Where their number is not fixed, add it before them.
   void AddBytes(std::string_view bytes);
 
-  // 8 bytes, little-endian.
+  // Hashes a number as 8 bytes, little-endian.
   void AddNumber(uint64_t number);
 
-  // 32 bytes. Nothing may be added after.
+  // Returns the 32 bytes of the hash. Nothing may be added after that.
   std::string Finish();
 
  private:

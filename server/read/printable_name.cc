@@ -9,13 +9,13 @@ namespace stoker {
 namespace {
 
 bool IsPrintable(uint32_t character) {
-  if (character < 0x20 || (character >= 0x7f && character <= 0x9f)) return false;  // C0, DEL, C1
+  if (character < 0x20 || (character >= 0x7f && character <= 0x9f)) return false;  // control characters C0, DEL, C1
   if (character >= 0x2028 && character <= 0x202e) return false;  // separators and bidirectional embeddings
   return character < 0x2066 || character > 0x2069;               // bidirectional isolates
 }
 
-// Bytes of the printable character that `text`, which is not empty, begins with; 0 where it begins with none.
-// UTF-8 as RFC 3629 has it: the shortest form, no surrogates, nothing above U+10FFFF.
+// Returns how many bytes the printable character has that `text` begins with, or 0 where it begins with none. Requires
+// that `text` is not empty. UTF-8 is that of RFC 3629: the shortest form, no surrogates, nothing above U+10FFFF.
 size_t PrintableBytes(std::string_view text) {
   const uint8_t lead = text[0];
   if (lead < 0x80) return IsPrintable(lead) ? 1 : 0;

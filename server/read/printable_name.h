@@ -8,16 +8,20 @@
 
 namespace stoker {
 
-// A file's name, which may hold any bytes, as text that is safe in a log line, a terminal and a protobuf string:
-// valid UTF-8 stays as it is, a backslash is doubled, and each byte of what is not UTF-8 or would break or reorder a
-// line (control characters, line and paragraph separators, bidirectional controls) becomes \xNN. Different names
-// stay different.
+// Functions that make names fit for people to read. All are pure.
+
+// Turns a file's name, which may hold any bytes, into text that is safe in a log line, a terminal and a protobuf
+// string. Different names stay different.
+//
+// Valid UTF-8 stays as it is, and a backslash is doubled. A byte becomes \xNN where it is not UTF-8, and so does each
+// byte of a character that would break or reorder a line: control characters, line and paragraph separators,
+// bidirectional controls.
 std::string PrintableName(std::string_view name);
 
-// PrintableName for an error message: of a name longer than 256 bytes, its first and last 127.
+// Does the same for an error message. A name longer than 256 bytes is cut to its first and last 127.
 std::string ShortPrintableName(std::string_view name);
 
-// `status` with "NAME: " before its message, by ShortPrintableName.
+// Returns `status` with "NAME: " before its message, where NAME is ShortPrintableName(name).
 absl::Status NamedError(std::string_view name, const absl::Status& status);
 
 }  // namespace stoker

@@ -1,26 +1,17 @@
 #include "server/request/stream_request.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "common/identity/dataset_name.h"
 #include "common/identity/epoch_order.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "grpcpp/support/slice.h"
 
 namespace stoker {
-namespace {
-
-constexpr size_t kMaxNameBytes = 128;
-
-bool MayBeInName(char c) { return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-'; }
-
-}  // namespace
-
 absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& message) {
   if (message.Length() > kMaxRequestBytes)
     return absl::InvalidArgumentError(
@@ -37,12 +28,9 @@ absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& mes
 
 absl::Status ValidateDatasetName(const std::string& name) {
   if (name.empty()) return absl::InvalidArgumentError("dataset: no name is given; ListDatasets tells which there are");
-  if (name.size() <= kMaxNameBytes && name[0] != '.' && std::all_of(name.begin(), name.end(), MayBeInName))
-    return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("dataset: '", absl::CHexEscape(name.substr(0, kMaxNameBytes)),
-                                                 "' is not a dataset's name (letters, digits, '.', '_' and '-', not "
-                                                 "starting with a dot, at most ",
-                                                 kMaxNameBytes, ")"));
+  if (IsDatasetName(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("dataset: '", absl::CHexEscape(name.substr(0, kMaxDatasetNameBytes)),
+                                                 "' is not a dataset's name, which is ", kDatasetNameRule));
 }
 
 absl::Status ValidateOpen(const v1::Open& open) {

@@ -12,14 +12,6 @@
 #include "server/work/span_maker.h"
 
 namespace stoker {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-uint64_t NanosecondsSince(Clock::time_point start) { return std::chrono::nanoseconds(Clock::now() - start).count(); }
-
-}  // namespace
-
 // A stream as workers see it. All but the constants is guarded by the pool's mutex.
 struct WorkerPool::Queue {
   const std::shared_ptr<const Dataset> dataset;
@@ -29,7 +21,7 @@ struct WorkerPool::Queue {
 
   struct Wanted {
     SpanId span;
-    Clock::time_point since;
+    std::chrono::steady_clock::time_point since;
   };
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
 
@@ -43,7 +35,7 @@ struct WorkerPool::Queue {
 };
 
 struct WorkerPool::State {
-  explicit State(uint64_t cache_bytes) : cache(cache_bytes) {}
+  State(uint64_t cache_bytes, Clock clock) : now(std::move(clock)), cache(cache_bytes) {}
 
   // A span that a worker took.
   struct Task {
@@ -53,6 +45,7 @@ struct WorkerPool::State {
     uint64_t charged_ns;  // To the queue, for this.
   };
 
+  const Clock now;
   SpanCache cache;
   absl::Mutex mutex;
   absl::CondVar changed;
@@ -162,19 +155,20 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
 void WorkerPool::State::Run(uint64_t max_pixels) {
   SpanMaker maker(max_pixels);
   while (auto task = Take()) {
-    const auto begun = Clock::now();
+    const auto begun = now();
     const Queue& queue = *task->queue;
     FinishedSpan finished = Make(maker, *task);
     finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
     if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
-    const uint64_t worked_ns = NanosecondsSince(begun);
+    const uint64_t worked_ns = std::chrono::nanoseconds(now() - begun).count();
     absl::MutexLock lock(&mutex);
     Served(*task->queue, task->charged_ns, worked_ns);
   }
 }
 
-WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes)
-    : state_(std::make_shared<State>(cache_bytes)), slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
+WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes, Clock clock)
+    : state_(std::make_shared<State>(cache_bytes, std::move(clock))),
+      slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
   STOKER_CHECK(workers >= 1);
   for (int i = 0; i < workers; ++i) threads_.emplace_back([state = state_, max_pixels] { state->Run(max_pixels); });
 }
@@ -217,7 +211,7 @@ absl::Status WorkerPool::Stream::Want(const SpanId& span) {
   STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
   absl::MutexLock lock(&state_->mutex);
   if (queue_->wanted.empty()) state_->Catch(*queue_);
-  queue_->wanted.push_back({span, Clock::now()});
+  queue_->wanted.push_back({span, state_->now()});
   state_->changed.Signal();
   return absl::OkStatus();
 }

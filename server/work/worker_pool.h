@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_WORK_WORKER_POOL_H_
 #define STOKER_SERVER_WORK_WORKER_POOL_H_
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -69,9 +70,13 @@ class WorkerPool {
     const std::shared_ptr<Queue> queue_;
   };
 
+  // By which working time is measured: never goes back. Called on workers' and callers' threads.
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
   // Starts `workers` ≥ 1 threads that share `slab_bytes` of memory and decode images of up to `max_pixels`. Keeps
-  // `cache_bytes` of spans.
-  WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes = 0);
+  // `cache_bytes` of spans. Tests bring a `clock` of their own: how turns fall depends on it.
+  WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes = 0,
+             Clock clock = std::chrono::steady_clock::now);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 

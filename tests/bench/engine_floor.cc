@@ -50,8 +50,9 @@ class EntropyReader {
   int64_t LastRow(ImageSize size, uint64_t pass, uint64_t position) const {
     const auto ops = pipeline_.Draw(pipeline_.outputs()[0], 0, size, 0, pass, position);
     STOKER_CHECK(ops.ok());
-    const auto& crop = std::get<CropParameters>(ops->front());
-    return crop.top + crop.size.height - 1;
+    // A crop that is the whole image is not among the ops.
+    const auto* crop = ops->empty() ? nullptr : std::get_if<CropParameters>(&ops->front());
+    return crop == nullptr ? size.height - 1 : crop->top + crop->size.height - 1;
   }
 
   const ServerPipeline pipeline_;

@@ -22,12 +22,13 @@ class Loader {
     cv::imdecode(file, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION, &image_);
     const auto ops = pipeline_.Draw(pipeline_.outputs()[0], 0, {image_.rows, image_.cols}, 0, pass, position);
     STOKER_CHECK(ops.ok());
+    cv::Mat made = image_;  // Shares the pixels. An op that changes nothing is not among the drawn ones.
     for (const OpParameters& op : *ops) {
-      if (const auto* crop = std::get_if<CropParameters>(&op)) crop_ = image_(BoxOf(*crop));
-      if (const auto* resize = std::get_if<ResizeParameters>(&op)) Resize(resize->size);
-      if (std::holds_alternative<FlipParameters>(op)) cv::flip(resized_, resized_, 1);
+      if (const auto* crop = std::get_if<CropParameters>(&op)) made = made(BoxOf(*crop));
+      if (const auto* resize = std::get_if<ResizeParameters>(&op)) made = Resize(made, resize->size);
+      if (std::holds_alternative<FlipParameters>(op)) cv::flip(made, made, 1);
     }
-    cv::cvtColor(resized_, out_, cv::COLOR_BGR2RGB);
+    cv::cvtColor(made, out_, cv::COLOR_BGR2RGB);
   }
 
  private:
@@ -36,14 +37,15 @@ class Loader {
                     static_cast<int>(crop.size.height));
   }
 
-  void Resize(ImageSize size) {
+  const cv::Mat& Resize(const cv::Mat& image, ImageSize size) {
     const cv::Size to(static_cast<int>(size.width), static_cast<int>(size.height));
-    cv::resize(crop_, resized_, to, 0, 0, interpolation_);
+    cv::resize(image, resized_, to, 0, 0, interpolation_);
+    return resized_;
   }
 
   const int interpolation_;
   const ServerPipeline pipeline_;
-  cv::Mat image_, crop_, resized_, out_;
+  cv::Mat image_, resized_, out_;
 };
 
 Way ImdecodeWay(std::string name, int interpolation, const Photos& photos) {

@@ -17,6 +17,11 @@ work=$(mktemp -d /tmp/stoker-bundle-roots.XXXXXX)
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM
 
+# It comes as a service, too: its unit is verified by systemd_unit.sh, without a bundle.
+grep -q '^ExecStart=/opt/stoker/bin/stokerd ' "$bundle/lib/systemd/system/stokerd.service"
+said=$("$bundle/bin/stokerd" check --config "$bundle/share/stoker/stokerd.yaml" 2>&1) || true
+[[ $said == *'dataset imagenet: image_folder.path:'* ]] || { echo "$said"; exit 1; }
+
 cc -o "$work/epoch-digest" -I"$repository" "$here/epoch_digest.c" -L"$bundle/lib" -lstoker
 
 # Serves and reads one epoch; prints its digest by stoker and by the C program. A shell's commands, with the bundle in $1.

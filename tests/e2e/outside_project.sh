@@ -9,6 +9,9 @@ work=$build/outside_project
 rm -rf "$work"
 
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
+for path in bin/stokerd bin/stoker lib/systemd/system/stokerd.service share/stoker/stokerd.yaml; do
+  [[ -s $work/prefix/$path ]] || { echo "$path is not installed" && exit 1; }
+done
 if grep -rF -e "$source" -e "$build" "$work/prefix/lib"*/cmake "$work/prefix/lib/"*/cmake 2>/dev/null; then
   echo "the installed package names a folder of this machine"
   exit 1

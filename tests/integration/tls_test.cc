@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/certificate.h"
 #include "tests/support/cluster.h"
 
 namespace stoker {
@@ -21,20 +21,11 @@ class TlsTest : public testing::Test {
   void SetUp() override {
     folder_ = absl::StrCat(testing::TempDir(), "stoker-tls-", getpid());
     std::filesystem::create_directories(folder_);
-    MakeCertificate("server");
+    MakeCertificate(Path("server"));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-
-  // NAME.crt, which is its own authority, for this host; and NAME.key.
-  void MakeCertificate(const std::string& name, const std::string& host = "IP:127.0.0.1") const {
-    const std::string command =
-        absl::StrCat("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=stoker ",
-                     "-addext subjectAltName=", host, " -keyout ", Path(name + ".key"), " -out ", Path(name + ".crt"),
-                     " 2>/dev/null");
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
 
   v1::ServerConfig Config(const std::string& name) const {
     v1::ServerConfig config = SyntheticConfig(100);
@@ -70,13 +61,13 @@ TEST_F(TlsTest, AnEpochHasTheDigestThatItHasWithout) {
 }
 
 TEST_F(TlsTest, AClientRefusesAnotherAuthority) {
-  MakeCertificate("other");
+  MakeCertificate(Path("other"));
   const Cluster cluster(1, Config("server"));
   EXPECT_TRUE(absl::IsUnavailable(ConnectStatus(cluster, Path("other.crt"))));
 }
 
 TEST_F(TlsTest, AClientRefusesACertificateOfAnotherHostUnlessItIsNamed) {
-  MakeCertificate("far", "DNS:cpu1.example");
+  MakeCertificate(Path("far"), "DNS:cpu1.example");
   const Cluster cluster(1, Config("far"));
   EXPECT_TRUE(absl::IsUnavailable(ConnectStatus(cluster, Path("far.crt"))));
   const auto client = Client::Create(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
+import types
 
 import numpy
 import pytest
@@ -111,6 +113,13 @@ def test_a_data_loader_of_batches_iterates(server, expected, torch):
                 count += 1
             assert count == 12
         assert loader.epoch == 2
+
+
+def test_a_torch_that_cannot_be_told_of_loaders_is_no_error(server, monkeypatch):
+    unwilling = types.SimpleNamespace(IterableDataset=type("IterableDataset", (), {}))  # As torch 1.13's: no register.
+    monkeypatch.setitem(sys.modules, "torch.utils.data", unwilling)
+    with loader_of(server, output="numpy") as loader:
+        assert sum(1 for _ in loader) == 12
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

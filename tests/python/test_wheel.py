@@ -187,10 +187,97 @@ def test_a_clean_environment_beside_a_current(name, kind, server, tmp_path):
     assert printed.startswith(f"{expected} {tmp_path}")
 
 
-def test_pip_builds_the_wheel_from_the_source_tree(tmp_path):
-    shutil.copytree(ROOT / "client/python", tmp_path / "python", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "-w", tmp_path / "out"]
-    environment = {**os.environ, "STOKER_LIBRARY": LIBRARY}
-    subprocess.run([*command, tmp_path / "python"], check=True, env=environment)
+# ---- from source ----
+
+
+def pip_wheel(source, out, *arguments, **environment):
+    """pip makes the wheel, without a network. STOKER_LIBRARY is what `environment` says of it."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "-w",
+        out,
+        *arguments,
+        source,
+    ]
+    kept = {key: value for key, value in os.environ.items() if key != "STOKER_LIBRARY"}
+    done = subprocess.run(command, capture_output=True, text=True, env={**kept, **environment})
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout's files that pip reads, without any C++."""
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT / "client/python", root / "client/python", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in build_wheel.licenses():
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+def test_pip_builds_the_wheel_with_a_given_library(checkout, tmp_path):
+    code, said = pip_wheel(checkout / "client/python", tmp_path / "out", STOKER_LIBRARY=LIBRARY)
+    assert code == 0, said
     (built,) = (tmp_path / "out").glob("*.whl")
     assert built.read_bytes() == WHEEL.read_bytes()
+
+
+def test_pip_builds_the_library_where_none_is_given(tmp_path):
+    """In the tree of this build, where CMake finds nothing left to do, or little."""
+    (tree,) = (folder for folder in Path(LIBRARY).parents if (folder / "CMakeCache.txt").is_file())
+    code, said = pip_wheel(ROOT / "client/python", tmp_path / "out", "--config-settings", f"build-dir={tree}")
+    assert code == 0, said
+    (built,) = (tmp_path / "out").glob("*.whl")
+    assert zipfile.ZipFile(built).read("stoker/libstoker.so") == Path(LIBRARY).read_bytes()
+
+
+def test_pip_says_what_is_missing(checkout, tmp_path):
+    code, said = pip_wheel(checkout / "client/python", tmp_path / "out")
+    assert code != 0 and "run pip in a checkout of Stoker" in said and "STOKER_LIBRARY" in said, said
+    code, said = pip_wheel(checkout / "client/python", tmp_path / "out", STOKER_LIBRARY="/nowhere.so")
+    assert code != 0 and "there is no file /nowhere.so" in said, said
+    (checkout / "client/capi").mkdir()
+    (checkout / "client/capi/stoker.h").touch()
+    code, said = pip_wheel(checkout / "client/python", tmp_path / "out", PATH="/nowhere")
+    assert code != 0 and "cmake, ninja, c++ must be installed" in said and "./dev setup" in said, said
+
+
+def test_a_failed_build_is_told(checkout, tmp_path):
+    (checkout / "client/capi").mkdir()
+    (checkout / "client/capi/stoker.h").touch()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, script in {"cmake": "echo no gRPC here >&2; exit 1", "ninja": "", "c++": ""}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    (checkout / "tree").mkdir()
+    (checkout / "tree/CMakeCache.txt").touch()
+    settings = ["--config-settings", f"build-dir={checkout / 'tree'}"]
+    path = f"{programs}:{os.environ['PATH']}"
+    code, said = pip_wheel(checkout / "client/python", tmp_path / "out", *settings, PATH=path)
+    assert code != 0 and "no gRPC here" in said and "--target stoker_capi` failed" in said, said
+
+
+def test_a_source_distribution_gives_the_same_wheel(checkout, tmp_path):
+    code = "import build_backend, sys; print(build_backend.build_sdist(sys.argv[1]))"
+    command = [sys.executable, "-c", code, tmp_path]
+    made = subprocess.run(command, check=True, capture_output=True, text=True, cwd=checkout / "client/python")
+    assert made.stdout == f"stoker-{WHEEL.name.split('-')[1]}.tar.gz\n"
+    status, said = pip_wheel(tmp_path / made.stdout.strip(), tmp_path / "out", STOKER_LIBRARY=LIBRARY)
+    assert status == 0, said
+    (built,) = (tmp_path / "out").glob("*.whl")
+    assert built.read_bytes() == WHEEL.read_bytes()
+
+
+def test_the_metadata_are_valid_and_complete():
+    packaging = pytest.importorskip("packaging.metadata", reason="no packaging")
+    (name,) = [name for name in zipfile.ZipFile(WHEEL).namelist() if name.endswith("/METADATA")]
+    metadata = packaging.Metadata.from_email(zipfile.ZipFile(WHEEL).read(name), validate=True)
+    assert metadata.license_expression == "Apache-2.0" and str(metadata.requires_python) == ">=3.9"
+    assert metadata.description.startswith("# Stoker for Python") and metadata.summary and metadata.keywords
+    assert {f"Programming Language :: Python :: {version}" for version in _SUPPORTED} <= set(metadata.classifiers)

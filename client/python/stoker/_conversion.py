@@ -1,13 +1,14 @@
-"""What converting from torchvision and from Albumentations share: the pipeline as it grows, and refusals."""
+"""The part of converting that torchvision and Albumentations share: the pipeline as it grows, and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
-from . import transforms as ops
+from . import _ops as ops
+from ._compose import Compose
+from ._op import Op
 from .errors import InvalidArgumentError
-from .transforms import Compose, Op
 
 
 class Refused(NamedTuple):
@@ -20,7 +21,7 @@ class Refused(NamedTuple):
 
 
 class ConversionError(InvalidArgumentError):
-    """Names every op that could not be converted, and why."""
+    """Some ops cannot be converted. The message names each, and says why."""
 
     def __init__(self, refused: Sequence[Refused]) -> None:
         self.refused: list[Refused] = list(refused)
@@ -30,11 +31,11 @@ class ConversionError(InvalidArgumentError):
 
 
 class Refusal(Exception):
-    """Why the op at hand cannot be converted."""
+    """Says why the op at hand cannot be converted."""
 
 
 def children(container: Any, name: str) -> Iterable[tuple[str, Any]]:
-    """What a list, Compose or Sequential holds, flattened, each with its place."""
+    """The ops that a list, Compose or Sequential holds, flattened, each with its place."""
     if isinstance(container, (list, tuple)):
         inside = list(container)
     elif isinstance(container, Compose):
@@ -63,14 +64,14 @@ def library_of(op: Any) -> str:
 
 
 class Conversion:
-    """Ops converted so far. Images are uint8 until a cast, then floats, then perhaps normalized."""
+    """The ops that were converted so far. Images are uint8 until a cast, then floats, then perhaps normalized."""
 
     def __init__(self, nested: bool = False) -> None:
-        self.nested = nested  # Inside of a RandomApply or RandomChoice.
+        self.nested = nested  # True inside of a RandomApply or RandomChoice.
         self.on_integers: list[Op] = []
         self.cast: Optional[Op] = None
         self.normalize: list[Op] = []
-        self.on_floats: list[Op] = []  # After those.
+        self.on_floats: list[Op] = []  # They come after `normalize`.
         self.on_batches: list[Op] = []
         self.channels: Optional[str] = None
         self.refused: list[Refused] = []
@@ -106,8 +107,10 @@ class Conversion:
     # ---- what handlers call ----
 
     def image(self, op: Op, *, linear: bool = False, absolute: bool = False) -> None:
-        """Adds an op on the image's pixels. `linear`: it says the same after Normalize. `absolute`: its arguments are
-        in the pixels' units.
+        """Adds an op on the image's pixels.
+
+        `linear` says that it does the same before and after Normalize, `absolute` that its arguments are in the pixels'
+        units.
         """
         if self.on_batches:
             raise Refusal("comes after MixUp or CutMix, which must be last")
@@ -121,7 +124,7 @@ class Conversion:
 
     def to_float(self, dtype: str, scale: bool) -> None:
         self._not_nested()
-        if self.cast is not None:  # From one float type to another nothing is scaled.
+        if self.cast is not None:  # A cast from one float type to another scales nothing.
             scale = self.cast.document()["ToDtype"].get("scale", False)
         self.cast = ops.ToDtype(dtype, scale=scale)
 
@@ -148,7 +151,7 @@ class Conversion:
         self.channels = "channels_first"
 
     def add_own(self, op: Op) -> None:
-        """One of stoker.transforms, taken as it is."""
+        """Adds an op of stoker.transforms as it is."""
         if op.name == "ToDtype":
             self.to_float(op.document()["ToDtype"]["dtype"], bool(op.document()["ToDtype"].get("scale", False)))
         elif op.name == "Normalize":
@@ -163,7 +166,7 @@ class Conversion:
             self.on_integers.append(op)
 
     def inner(self, container: Any, place: str, forced: bool = False) -> list[list[Op]]:
-        """The ops inside of a RandomApply or RandomChoice, a list each."""
+        """The ops inside of a RandomApply or RandomChoice; what each becomes is a list."""
         result = []
         for at, op in enumerate(list(container)):
             conversion = Conversion(nested=True)
@@ -186,7 +189,7 @@ class Conversion:
 
 
 class Forced:
-    """An Albumentations op that happens: p is 1."""
+    """An Albumentations op that always happens: its p is 1."""
 
     def __init__(self, op: Any) -> None:
         self.op = op
@@ -209,7 +212,7 @@ def one(inner: Sequence[Op]) -> Op:
 
 
 def levels(value: Any) -> Any:
-    """A color of 0 to 255, as whole numbers."""
+    """A color as whole numbers of 0 to 255."""
     if value is None:
         return None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""DLPack's capsules by ctypes: the part of dlpack.h (0.x) that a producer needs."""
+"""Makes DLPack's capsules by ctypes: has the part of dlpack.h (0.x) that a producer needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def delete(managed: int) -> None:
     _DLManagedTensor.from_address(managed).deleter(managed)
 
 
-# A handle of our own: the functions of ctypes.pythonapi, with their argtypes, are shared by all modules.
+# This handle is our own, because all modules share the functions of ctypes.pythonapi, and their argtypes.
 _python = ctypes.PyDLL(None)
 _new = _python.PyCapsule_New
 _new.restype, _new.argtypes = py_object, [c_void_p, c_char_p, c_void_p]
@@ -43,16 +43,16 @@ _is_valid.restype, _is_valid.argtypes = c_int, [c_void_p, c_char_p]
 _get_pointer = _python.PyCapsule_GetPointer
 _get_pointer.restype, _get_pointer.argtypes = c_void_p, [c_void_p, c_char_p]
 
-_NAME = b"dltensor"  # Capsules point to it. A consumer renames what it takes.
+_NAME = b"dltensor"  # Capsules point to this object. A consumer renames the capsule that it takes.
 
 
-@ctypes.PYFUNCTYPE(None, c_void_p)
 def _destroy(capsule: int) -> None:
     if _is_valid(capsule, _NAME):
         delete(_get_pointer(capsule, _NAME))
 
 
-_destructor = ctypes.cast(_destroy, c_void_p)
+_callback = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)  # Must live as long as a capsule may.
+_destructor = ctypes.cast(_callback, c_void_p)
 
 
 def capsule_of(managed: int) -> Any:

@@ -1,13 +1,13 @@
-"""How Albumentations' ops are converted."""
+"""Converts Albumentations' ops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from . import transforms as ops
+from . import _ops as ops
 from ._conversion import Conversion, Forced, colored, converts, levels, numbers, one, probability, refuse_unless
-from .transforms import Op
+from ._op import Op
 
 _TURNS = ("nearest", "bilinear")
 
@@ -202,7 +202,7 @@ def _normalize(to: Conversion, op: Any, place: str) -> None:
     _always(op)
     refuse_unless(op.normalization == "standard", f"normalization={op.normalization!r} needs each image's statistics")
     refuse_unless(op.mean is not None and op.std is not None, "mean and std must be given")
-    unit = 255.0 if to.cast is None else 1.0  # Of the highest value that it finds.
+    unit = 255.0 if to.cast is None else 1.0  # The highest value of the images that it finds.
     share = (op.max_pixel_value if op.max_pixel_value is not None else unit) / unit
     if to.cast is None:
         to.to_float("float32", True)

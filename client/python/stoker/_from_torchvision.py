@@ -1,13 +1,13 @@
-"""How ops of torchvision.transforms and its v2 are converted."""
+"""Converts the ops of torchvision.transforms and of its v2."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from . import transforms as ops
+from . import _ops as ops
 from ._conversion import Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
-from .transforms import dtype_name
+from ._op import dtype_name
 
 # Pillow's numbers, which old releases of torchvision have.
 _PILLOW = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}

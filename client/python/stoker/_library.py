@@ -1,8 +1,9 @@
-"""The C ABI of client/capi/stoker.h by ctypes: finds libstoker.so, declares its functions, turns codes into errors."""
+"""Finds libstoker.so, declares the functions of client/capi/stoker.h for ctypes, and turns their codes into errors."""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_uint8, c_uint32, c_uint64, c_void_p
@@ -14,17 +15,17 @@ from .errors import ForkedError, LibraryError, error_of
 T = TypeVar("T")
 
 #: The oldest STOKER_ABI_VERSION that this package can use.
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 OK = 0
 DEADLINE_EXCEEDED = 4
 
-#: Seconds that a call into the library may last at a time, so that Python sees its signals in between.
+#: How many seconds a call into the library may last. Python sees its signals in between.
 PATIENCE = 0.1
 
 
 class TensorStruct(ctypes.Structure):
-    """stoker_tensor."""
+    """The struct stoker_tensor."""
 
     _fields_ = [
         ("name", c_char_p),
@@ -40,7 +41,7 @@ class TensorStruct(ctypes.Structure):
 
 
 class BatchInfoStruct(ctypes.Structure):
-    """stoker_batch_info."""
+    """The struct stoker_batch_info."""
 
     _fields_ = [
         ("epoch", c_uint64),
@@ -55,6 +56,7 @@ class BatchInfoStruct(ctypes.Structure):
 _FUNCTIONS = {
     "stoker_version": (c_char_p, []),
     "stoker_error": (c_char_p, []),
+    "stoker_check_device": (c_int, [c_char_p]),
     "stoker_free": (None, [c_void_p]),
     "stoker_list": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_loader_create": (c_int, [c_char_p, POINTER(c_void_p)]),
@@ -84,7 +86,7 @@ _FUNCTIONS = {
 
 
 def path() -> Path:
-    """Where libstoker.so is: what STOKER_LIBRARY in the environment says, else beside this file, as in the wheel."""
+    """Where libstoker.so is: STOKER_LIBRARY in the environment names it, or it lies beside this file, as in wheels."""
     chosen = os.environ.get("STOKER_LIBRARY")
     found = Path(chosen) if chosen else Path(__file__).with_name("libstoker.so")
     if found.is_file():
@@ -145,8 +147,17 @@ def text_from(function: Callable[..., int], *arguments: Any) -> str:
         library().stoker_free(text)
 
 
+def document_from(function: Callable[..., int], *arguments: Any) -> dict[str, Any]:
+    """The JSON object that `function` gives through its last parameter."""
+    document: dict[str, Any] = json.loads(text_from(function, *arguments))
+    return document
+
+
 def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
-    """What `work` returns or raises. Runs in a thread, lest Ctrl-C wait for it: then `undo` gets its result."""
+    """Returns what `work` returns, or raises what it raises.
+
+    `work` runs in a thread, so that Ctrl-C need not wait for it. Where it is interrupted, `undo` gets its result.
+    """
     outcome: list[Any] = []
     lock = threading.Lock()
     abandoned = False
@@ -154,7 +165,7 @@ def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
     def run() -> None:
         try:
             result: Any = (True, work())
-        except BaseException as error:  # Handed to the caller below.
+        except BaseException as error:  # The caller gets it, below.
             result = (False, error)
         with lock:
             outcome.append(result)
@@ -177,11 +188,12 @@ def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
     succeeded, value = outcome[0]
     if not succeeded:
         raise value
-    return value
+    result: T = value
+    return result
 
 
 class Owner:
-    """Knows the process that it was made in. Handles of the library belong to that process alone."""
+    """Knows the process that it was made in. The library's handles belong to that process alone."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()

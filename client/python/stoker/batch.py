@@ -1,17 +1,17 @@
-"""A batch, and what is known about it beside its fields."""
+"""A batch, and what is known of it beside its fields."""
 
-from __future__ import annotations
-
+# Without `from __future__ import annotations`, with which the fields of named tuples have types that pdoc cannot find.
 import ctypes
 import json
 from typing import Any, NamedTuple
 
 from . import _dlpack, _library
-from .tensor import Tensor, stream_number
+from ._handle import BatchHandle
+from .tensor import Tensor
 
 
 class Substituted(NamedTuple):
-    """A bad sample, and why another stood in for it."""
+    """A bad sample that another sample stood in for, and the reason."""
 
     position: int
     bad_sample_id: int
@@ -23,31 +23,27 @@ class BatchInfo(NamedTuple):
     """What a batch is made of."""
 
     epoch: int
-    #: Samples in it; less than the batch size, even 0, only with ``last_batch="partial"``.
+    #: How many samples it has. Only with ``last_batch="partial"`` it is less than the batch size, even 0.
     size: int
-    #: Of which these first ones are no padding; less than ``size`` only with ``last_batch="pad"``.
+    #: How many samples are no padding; they come first. Only with ``last_batch="pad"`` it is less than ``size``.
     real: int
-    #: Of each sample its position in the epoch's order over all ranks.
+    #: Each sample's position in the epoch's order over all ranks.
     positions: list[int]
-    #: Of each sample its index in the dataset; a substitute has its own.
+    #: Each sample's index in the dataset. A substitute has its own.
     sample_ids: list[int]
-    #: Of each sample its name; empty unless the loader was made with ``names=True``.
+    #: Each sample's name. Empty unless the loader was made with ``names=True``.
     names: list[str]
     substituted: list[Substituted]
 
 
-class Batch(_library.Owner):
-    """A batch as the library made it. ``Loader.batches()`` gives these; iterating over a loader their tensors alone.
+class Batch(BatchHandle):
+    """A batch as the library made it. ``Loader.batches()`` gives these; iterating over a loader hands out their arrays.
 
     Its tensors, and what other libraries make of them, may outlive it and the loader. Used by one thread at a time.
     """
 
-    def __init__(self) -> None:
-        """Empty: the loader fills it through `pointer`, whose value it then owns, and describes it."""
-        super().__init__()
-        self.pointer = ctypes.c_void_p()
-
     def describe(self) -> None:
+        """Reads what the library says of the batch in `pointer`."""
         described = _library.BatchInfoStruct()
         _library.library().stoker_batch_get_info(self.pointer, ctypes.byref(described))
         self._count = described.tensors
@@ -57,17 +53,12 @@ class Batch(_library.Owner):
         self._positions = described.positions
         self._sample_ids = described.sample_ids
 
-    def __del__(self) -> None:
-        pointer = getattr(self, "pointer", None)
-        if pointer and not self.in_child():
-            _library.library().stoker_batch_release(pointer)
-
     def __len__(self) -> int:
         return self.size
 
     @property
     def tensors(self) -> list[Tensor]:
-        """The fields as handed out, in the pipeline's order."""
+        """The batch's fields as they are handed out, in the pipeline's order."""
         return [Tensor(self, index) for index in range(self._count)]
 
     def __getitem__(self, name: str) -> Tensor:
@@ -78,7 +69,7 @@ class Batch(_library.Owner):
         raise KeyError(f"{name}: the fields are {', '.join(tensor.name for tensor in self.tensors)}")
 
     def info(self, names: bool = False) -> BatchInfo:
-        """A copy of what is known of its samples, which does not keep the batch."""
+        """What is known of the batch's samples. It is a copy, and does not keep the batch."""
         return BatchInfo(
             self.epoch,
             self.size,
@@ -91,31 +82,17 @@ class Batch(_library.Owner):
 
     @property
     def names(self) -> list[str]:
-        """Of each sample its name; empty strings unless the loader was made with ``names=True``."""
+        """Each sample's name. The names are empty unless the loader was made with ``names=True``."""
         name = _library.library().stoker_batch_name
         return [(name(self.pointer, row) or b"").decode("utf-8", "replace") for row in range(self.size)]
 
     @property
     def substituted(self) -> list[Substituted]:
-        """Bad samples that others stood in for."""
+        """The bad samples that others stood in for."""
         text = _library.text_from(_library.library().stoker_batch_substituted, self.pointer)
-        if text == "[]":  # As nearly always.
+        if text == "[]":  # So it nearly always is.
             return []
         return [Substituted(*(one[key] for key in Substituted._fields)) for one in json.loads(text)]
-
-    def use_on(self, stream: Any) -> None:
-        """As ``Tensor.use_on``, for all of the batch's tensors."""
-        _library.check(_library.library().stoker_batch_use_on(self.pointer, stream_number(stream)))
-
-    def wait(self) -> None:
-        """Waits until the batch is made on its device, for whoever reads it from the host. The CPU's always is."""
-        _library.check(_library.library().stoker_batch_wait(self.pointer))
-
-    def managed(self, index: int) -> int:
-        """A new DLManagedTensor of one field, by its address: whoever takes it calls its deleter."""
-        tensor = ctypes.c_void_p()
-        _library.check(_library.library().stoker_batch_dlpack(self.pointer, index, ctypes.byref(tensor)))
-        return tensor.value  # type: ignore[return-value]
 
 
 def _numbers(first: Any, count: int) -> list[int]:
@@ -123,11 +100,13 @@ def _numbers(first: Any, count: int) -> list[int]:
 
 
 class Digest:
-    """The SHA-256 over an epoch's samples as the servers made them: one number, whatever the batches, the number of
-    servers or ranks, and the device. ``stoker digest`` prints the same.
+    """The SHA-256 over an epoch's samples as the servers made them.
 
-    Add every batch of one epoch and one rank of one, in order, from the first: with ``last_batch="partial"`` or
-    ``"pad"`` that is every sample of it. ``Loader.digest()`` does all that.
+    It is the same number whatever the batches, the number of servers or ranks, and the device. ``stoker digest`` prints
+    it too.
+
+    Add every batch of one epoch in order, from the first, with a loader of one rank whose ``last_batch`` is "partial"
+    or "pad", so that every sample is in. ``Loader.digest()`` does all that.
     """
 
     def __init__(self) -> None:
@@ -138,16 +117,16 @@ class Digest:
             _library.library().stoker_digest_destroy(self._handle)
 
     def add(self, batch: Batch) -> None:
-        """Raises StokerError where the batch does not follow the one before."""
+        """Adds a batch. Raises StokerError where it does not follow the one before."""
         _library.check(_library.library().stoker_digest_add(self._handle, batch.pointer))
 
     def hexdigest(self) -> str:
-        """64 hexadecimal digits. Call once."""
+        """The digest as 64 hexadecimal digits. It can be taken once."""
         return _library.text_from(_library.library().stoker_digest_hex, self._handle)
 
 
 class Owned:
-    """A CPU tensor's memory alone, without its batch, for NumPy to keep."""
+    """Owns a CPU tensor's memory without its batch, for NumPy to keep."""
 
     __slots__ = ("_managed", "__array_interface__")
 

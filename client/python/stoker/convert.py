@@ -1,5 +1,6 @@
-"""Turns a torchvision or Albumentations Compose into a pipeline, by its ops' class names and attributes: neither
-library is imported here, and any version that has those attributes will do.
+"""Turns a torchvision or Albumentations Compose into a pipeline, by its ops' class names and attributes.
+
+Neither library is imported here, and any version that has those attributes will do.
 """
 
 from __future__ import annotations
@@ -7,22 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from . import _from_albumentations, _from_torchvision  # noqa: F401  They register what they can convert.
+from ._compose import Compose
 from ._conversion import Conversion, ConversionError, Refused, children
-from .transforms import Compose, Op
+from ._op import Op
 
 __all__ = ["ConversionError", "Refused", "convert"]
 
 
 def convert(compose: Any) -> Compose:
-    """The pipeline that does what ``compose`` does: a ``Compose`` of torchvision.transforms, of its v2 or of
-    Albumentations, or a list of their ops.
+    """Makes the pipeline that does what ``compose`` does.
+
+    ``compose`` is a ``Compose`` of torchvision.transforms, of its v2 or of Albumentations, or a list of their ops.
 
     - ``ToTensor`` becomes ToDtype("float32", scale=True) with channels first; ``ToImage``, ``PILToTensor`` and
       ``ToTensorV2`` put channels first. Images are uint8 where they come from.
     - Ops on floats that say the same of uint8 are moved before the conversion, and then round to whole levels.
     - Albumentations' resizing does not filter before it reduces, and is taken over so (``antialias=False``);
       its ``p`` becomes RandomApply where the op has no such argument.
-    - Distributions are taken over, random streams are not.
+    - Distributions are taken over; the random numbers themselves are not.
 
     Raises ConversionError, which names each op that cannot be converted and why.
     """

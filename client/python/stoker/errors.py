@@ -1,10 +1,10 @@
-"""What can go wrong, as types: one for each of the client library's codes, which are gRPC's canonical ones."""
+"""The errors: one type for each of the client library's codes, which are gRPC's canonical ones."""
 
 from __future__ import annotations
 
 
 class StokerError(Exception):
-    """Base of all errors of the client library; the message names the key, sample or server at fault."""
+    """The base of all errors of the client library. The message names the key, sample or server at fault."""
 
     #: gRPC's canonical code.
     code: int = 2
@@ -35,10 +35,14 @@ class NotFoundError(StokerError, LookupError):
 
 
 class AlreadyExistsError(StokerError):
+    """What should be made is there already."""
+
     code = 6
 
 
 class PermissionDeniedError(StokerError):
+    """The servers do not allow this."""
+
     code = 7
 
 
@@ -49,16 +53,20 @@ class ResourceExhaustedError(StokerError):
 
 
 class FailedPreconditionError(StokerError, RuntimeError):
-    """Things that do not fit: a state of another dataset, an image too small for a crop, servers that differ."""
+    """Two things do not fit: a state and another dataset, an image and a larger crop, servers that differ."""
 
     code = 9
 
 
 class AbortedError(StokerError):
+    """An operation was broken off. The message says by whom and why."""
+
     code = 10
 
 
 class OutOfRangeError(StokerError, ValueError):
+    """A number lies outside of what is allowed; the message names it."""
+
     code = 11
 
 
@@ -69,6 +77,8 @@ class UnimplementedError(StokerError, NotImplementedError):
 
 
 class InternalError(StokerError):
+    """A defect in Stoker: please report the message."""
+
     code = 13
 
 
@@ -79,12 +89,14 @@ class UnavailableError(StokerError, ConnectionError):
 
 
 class DataLossError(StokerError):
-    """A bad sample, by its name. ``Pipeline(bad_samples="substitute")`` goes on with the next one instead."""
+    """A sample is bad; the message names it. ``bad_samples="substitute"`` goes on with the next one instead."""
 
     code = 15
 
 
 class UnauthenticatedError(StokerError):
+    """The servers do not know who asks."""
+
     code = 16
 
 
@@ -97,7 +109,7 @@ class LibraryError(StokerError, ImportError):
 
 
 class StokerWarning(UserWarning):
-    """What is worth knowing and stops no job: a substituted sample, memory that could not be page-locked."""
+    """Something is worth knowing and stops no job: a substituted sample, memory that could not be page-locked."""
 
 
 def _by_code() -> dict[int, type[StokerError]]:
@@ -112,5 +124,5 @@ _BY_CODE = _by_code()
 
 
 def error_of(code: int, message: str) -> StokerError:
-    """The error for a code that the library returned and what it said."""
+    """The error for a code that the library returned, with its message."""
     return _BY_CODE.get(code, StokerError)(message)

@@ -1,4 +1,4 @@
-"""The loader: a training job's batches, from however many servers there are."""
+"""The loader, which hands out a training job's batches from however many servers there are."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Callable, Optional, Union
 
 from . import _library, outputs
+from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
 from .errors import CancelledError, InvalidArgumentError, StokerWarning
-from .transforms import Transforms, options_of
 
 
-_CONNECTING = "not connected yet"  # The library's word for a server that may still come.
+_CONNECTING = "not connected yet"  # So the library calls a server that may still come.
 
 
 class DatasetInfo:
-    """What the servers say of the dataset."""
+    """The dataset as the servers describe it."""
 
     def __init__(self, name: str, samples: int, fingerprint: str) -> None:
-        #: As the servers' configuration has it.
+        #: Its name in the servers' configuration.
         self.name = name
-        #: Of its samples' names, sizes and labels, in hexadecimal: equal on all copies of it.
+        #: A hash of its samples' names, sizes and labels, in hexadecimal. It is equal for all copies of the dataset.
         self.fingerprint = fingerprint
         self._samples = samples
 
     def __len__(self) -> int:
-        """Samples in it."""
+        """How many samples it has."""
         return self._samples
 
     def __repr__(self) -> str:
@@ -40,7 +41,7 @@ class DatasetInfo:
 
 
 class Sampler:
-    """What training frameworks expect of ``loader.sampler``; the loader itself shuffles, and shares out among ranks."""
+    """Has what frameworks expect of ``loader.sampler``. The loader itself shuffles, and shares out among ranks."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -144,18 +145,18 @@ class Loader(_library.Owner):
     ) -> None:
         super().__init__()
         self._handle: Optional[int] = None
-        self._lock = threading.RLock()  # The library takes most calls for one loader one at a time.
-        self._life = threading.Lock()  # Those that it takes from any thread need its life alone. Taken before _lock.
+        self._lock = threading.RLock()  # The library takes most calls for a loader one at a time.
+        self._life = threading.Lock()  # Held while the handle must live, for calls from any thread. Comes before _lock.
         self._as_dict = as_dict
         self._names = names
         self._last_batch = last_batch
         self._epoch_iterator: Optional[_Epoch] = None
-        # An exception that a signal raises, as Ctrl-C does, may hide what the library returned: then that waits here.
+        # Holds what the library returned where an exception came between, such as Ctrl-C's, until the next call.
         self._pending = Batch()
         self._restored = False
-        self._warned: set = set()
+        self._warned: set[str] = set()
         self._warned_substituted = False
-        #: What the batch handed out last is made of; None before the first.
+        #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
 
         options = {
@@ -185,7 +186,7 @@ class Loader(_library.Owner):
         text = _json({key: value for key, value in options.items() if value is not None})
         self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
-            self.description: dict[str, Any] = json.loads(self._text(self._library.stoker_loader_describe))
+            self.description = self._document(self._library.stoker_loader_describe)
             self._output = outputs.choose(
                 output, self.description["device"], [field["dtype"] for field in self.description["fields"]]
             )
@@ -205,7 +206,7 @@ class Loader(_library.Owner):
     # ---- what it is ----
 
     def __len__(self) -> int:
-        """Batches of a whole epoch; equal on all ranks. The first epoch after ``load_state_dict`` has fewer left."""
+        """How many batches a whole epoch has, equal on all ranks. After ``load_state_dict`` fewer may be left."""
         return int(self.description["batches_per_epoch"])
 
     def __repr__(self) -> str:
@@ -237,17 +238,17 @@ class Loader(_library.Owner):
 
     @property
     def epoch(self) -> int:
-        """The epoch of the iteration that is under way, else of the next one."""
+        """The epoch of the iteration that is under way, or else of the next one."""
         return self._epoch
 
     # ---- iterating ----
 
     def __iter__(self) -> Iterator[Any]:
-        """The next epoch's batches: tuples of its fields, or dicts. ``info`` says what the last one is made of."""
+        """Iterates over the next epoch's batches, tuples of fields or dicts. ``info`` says what the last is made of."""
         return self._begin(self._hand_out)
 
     def batches(self) -> Iterator[Batch]:
-        """As iterating over the loader, but the batches are ``stoker.Batch``: tensors, positions and ids in one."""
+        """Iterates as over the loader itself, but over ``stoker.Batch``: tensors, positions and ids in one."""
         return self._begin(lambda batch: batch)
 
     def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
@@ -279,13 +280,15 @@ class Loader(_library.Owner):
         """Fills `_pending`, unless it is; leaves it empty at the epoch's end, and where it returns an error's code."""
         if self._pending.pointer:
             return _library.OK
-        return self._library.stoker_loader_next(self._handle, _library.PATIENCE, ctypes.byref(self._pending.pointer))
+        pointer = ctypes.byref(self._pending.pointer)
+        code: int = self._library.stoker_loader_next(self._handle, _library.PATIENCE, pointer)
+        return code
 
     def _arrived(self, iterator: _Epoch) -> Optional[Batch]:
         batch = self._pending
         if batch.pointer:
             batch.describe()
-        if not batch.pointer or batch.epoch != self._epoch:  # Or the epoch's end went unseen.
+        if not batch.pointer or batch.epoch != self._epoch:  # The epoch's end may have gone unseen.
             iterator.left = True
             self._epoch_iterator = None
             self._epoch += 1
@@ -322,15 +325,16 @@ class Loader(_library.Owner):
             return dict(zip(self._field_names, arrays)) if self._as_dict else tuple(arrays)
 
     def use_on(self, tensors: Any, stream: Any) -> None:
-        """Before a CUDA stream other than the one current at hand-out works on ``tensors``: see ``stoker.use_on``."""
+        """Lets work on another CUDA stream than the one current at hand-out use ``tensors``: see ``stoker.use_on``."""
         outputs.use_on(tensors, stream)
 
     # ---- where it stands ----
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is epoch ``epoch``, from its beginning. Right after ``load_state_dict``, the epoch that
-        the state stands in is gone on with: ``for epoch in range(loader.epoch, epochs): loader.set_epoch(epoch)`` is
-        right in every job, resumed or not.
+        """Makes the next iteration epoch ``epoch``, from its beginning.
+
+        Right after ``load_state_dict`` it leaves the epoch of the state where the state stands. So ``for epoch in
+        range(loader.epoch, epochs): loader.set_epoch(epoch)`` is right in every job, resumed or not.
         """
         with self._exclusively():
             if not (self._restored and epoch == self._epoch):
@@ -338,12 +342,14 @@ class Loader(_library.Owner):
                 self._go_to(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands, some hundred bytes that JSON takes: batches that were handed out count, those made
-        ahead do not. Equal on all ranks after the same number of batches: one rank's is enough to save.
+        """Where the loader stands, in some hundred bytes that JSON takes.
+
+        Batches that were handed out count, those that were made ahead do not. It is equal on all ranks after the same
+        number of batches, so it is enough to save one rank's.
         """
         with self._exclusively():
-            state = json.loads(self._text(self._library.stoker_loader_state))
-            if self._pending.pointer:  # Counts for the library, but was not handed out.
+            state = self._document(self._library.stoker_loader_state)
+            if self._pending.pointer:  # The library counts it, but it was not handed out.
                 state.update(epoch=self._epoch, position=self._position)
             return state
 
@@ -373,7 +379,7 @@ class Loader(_library.Owner):
 
     def _set_cursor(self) -> None:
         """Takes the epoch, and the position in it, from the library."""
-        state = json.loads(self._text(self._library.stoker_loader_state))
+        state = self._document(self._library.stoker_loader_state)
         self._epoch, self._position = int(state["epoch"]), int(state["position"])
 
     def _leave(self) -> None:
@@ -384,16 +390,16 @@ class Loader(_library.Owner):
             self._epoch_iterator = None
 
     def stats(self) -> dict[str, Any]:
-        """What it has done since it was made: counts of batches, samples, spans and bytes, seconds that it waited, and
-        each server's part.
+        """What the loader has done since it was made: counts of batches, samples, spans and bytes, the seconds that it
+        waited, and each server's part.
         """
         self.check_process()
-        with self._life:  # Never waits for a batch.
+        with self._life:  # Nothing that waits for a batch holds it.
             self._usable()
-            return json.loads(_library.text_from(self._library.stoker_loader_stats, self._handle))
+            return _library.document_from(self._library.stoker_loader_stats, self._handle)
 
     def digest(self, epoch: Optional[int] = None) -> str:
-        """Reads a whole epoch, by default ``epoch``, and gives its SHA-256, the number that ``stoker digest`` prints.
+        """Reads a whole epoch, by default ``self.epoch``, and gives its SHA-256, which ``stoker digest`` prints too.
 
         Raises StokerError unless the loader has one rank and keeps the epoch's tail: ``last_batch="partial"``.
         """
@@ -411,7 +417,7 @@ class Loader(_library.Owner):
     # ---- its end ----
 
     def close(self) -> None:
-        """Ends its connections and threads; what waits in another thread raises CancelledError. Batches stay valid."""
+        """Ends the loader's connections and threads. A wait of another thread raises CancelledError. Batches stay."""
         if self.in_child():
             return
         with self._life:
@@ -446,18 +452,21 @@ class Loader(_library.Owner):
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
-        """For calls that the library takes one at a time. In a forked child another thread's lock would never open."""
+        """Surrounds calls that the library takes one at a time.
+
+        It checks the process first: in a forked child a lock that another thread held would never open.
+        """
         self.check_process()
         with self._lock:
             self._usable()
             yield
 
-    def _text(self, function: Callable[..., int]) -> str:
+    def _document(self, function: Callable[..., int]) -> dict[str, Any]:
         with self._exclusively():
-            return _library.text_from(function, self._handle)
+            return _library.document_from(function, self._handle)
 
     def _show_warnings(self) -> None:
-        stats = json.loads(self._text(self._library.stoker_loader_stats))
+        stats = self._document(self._library.stoker_loader_stats)
         servers = stats.get("servers", [])
         problems = {server["address"]: server["problem"] for server in servers}
         lost = [f"{address} is not used: {why}" for address, why in problems.items() if why not in ("", _CONNECTING)]
@@ -489,10 +498,10 @@ def _whole_number(key: str, value: Any) -> int:
 
 
 def _json(options: Mapping[str, Any]) -> bytes:
-    """As a JSON object; NumPy's and torch's whole numbers count as Python's."""
+    """`options` as a JSON object. NumPy's and torch's whole numbers count as Python's."""
     for key, value in options.items():
         try:
-            json.dumps(value, allow_nan=False, default=lambda number, key=key: _whole_number(key, number))
+            json.dumps(value, allow_nan=False, default=partial(_whole_number, key))
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidArgumentError):
                 raise
@@ -506,8 +515,8 @@ class _Epoch:
     def __init__(self, loader: Loader, hand_out: Callable[[Batch], Any]) -> None:
         self._loader = loader
         self._hand_out = hand_out
-        self.begun = False  # A batch was handed out.
-        self.left = False  # It is over, or another iteration began.
+        self.begun = False  # Becomes true when a batch was handed out,
+        self.left = False  # and this when the epoch is over or another iteration began.
         self._over = False
 
     def __iter__(self) -> _Epoch:
@@ -530,7 +539,9 @@ def servers_offer(
     tls_ca_file: Optional[str] = None,
     tls_server_name: Optional[str] = None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """What servers offer: {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
+    """Asks servers what they offer.
+
+    The answer is {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
     "pipeline"}]}.
     """
     options = {
@@ -542,7 +553,8 @@ def servers_offer(
     text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
     stoker_list = _library.library().stoker_list
     found = _library.interruptible(lambda: _library.text_from(stoker_list, text), lambda text: None)
-    return json.loads(found)
+    offered: dict[str, list[dict[str, Any]]] = json.loads(found)
+    return offered
 
 
 def _device_name(device: Any) -> str:
@@ -554,15 +566,19 @@ def _device_name(device: Any) -> str:
 
 
 def _range(name: str) -> AbstractContextManager[Any]:
-    """A range in torch.profiler's trace, while it is on."""
+    """Shows what it surrounds as a range in torch.profiler's trace, while that is on."""
     profiler = sys.modules.get("torch.autograd.profiler")
     if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
         return nullcontext()
-    return profiler.record_function(name)
+    record: AbstractContextManager[Any] = profiler.record_function(name)
+    return record
 
 
 def _register_with_torch() -> None:
-    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset."""
+    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset. Old torches,
+    such as 1.13, have no way to say so: there a program iterates over the loader itself.
+    """
     data = sys.modules.get("torch.utils.data")
-    if data is not None:
-        data.IterableDataset.register(Loader)
+    register = getattr(getattr(data, "IterableDataset", None), "register", None)
+    if register is not None:
+        register(Loader)

@@ -1,4 +1,4 @@
-"""How a batch's tensors are handed out: as whose arrays."""
+"""Hands a batch's tensors out as another library's arrays."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from importlib.util import find_spec
 from typing import Any, Callable, Union
 
 from . import _dlpack, _library
+from ._handle import stream_number
 from .batch import Batch, Owned
 from .errors import InvalidArgumentError
-from .tensor import Tensor, stream_number
+from .tensor import Tensor
 
-#: From a batch to one array a field.
+#: Makes one array a field of a batch.
 Output = Callable[[Batch], list[Any]]
 
 
 def choose(output: str, device: str, dtypes: Iterable[str]) -> Output:
-    """The output of that name. "auto" is torch where the program has imported it; else, on a GPU, JAX or CuPy where
-    imported; else, on the CPU, NumPy where it is installed; else stoker.Tensor.
+    """The output of that name.
+
+    "auto" is torch where the program has imported it. Else it is, on a GPU, JAX or CuPy where the program has imported
+    one; on the CPU NumPy where it is installed. Where none of these holds it is stoker.Tensor.
     """
     on_cpu = device == "cpu"
     numpy_fits = on_cpu and "bfloat16" not in dtypes
@@ -101,15 +104,15 @@ _OUTPUTS: dict[str, Callable[[], Output]] = {
     "dlpack": _tensors,
 }
 
-# Of torch tensors on a GPU that live: what stoker_dlpack_use_on wants. torch compares tensors by their elements, hence
-# a key of the tensor's id.
-_managed: dict[int, tuple[weakref.ref, int]] = {}
+# The DLManagedTensor of each torch tensor on a GPU that lives, for stoker_dlpack_use_on. The key is the tensor's id,
+# because torch compares tensors by their elements.
+_managed: dict[int, tuple[weakref.ref[Any], int]] = {}
 
 
 def _remember(tensor: Any, managed: int) -> None:
     key = id(tensor)
 
-    def forget(gone: weakref.ref) -> None:
+    def forget(gone: weakref.ref[Any]) -> None:
         if _managed.get(key, (None, 0))[0] is gone:
             del _managed[key]
 
@@ -117,12 +120,14 @@ def _remember(tensor: Any, managed: int) -> None:
 
 
 def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
-    """Before a CUDA stream other than the one that was current at hand-out works on tensors of a batch: the stream
-    waits until they are made, and their memory, once they are let go, for what is then queued on the stream.
+    """Lets work on a CUDA stream use tensors of a batch. The stream that was current at hand-out needs no such call.
 
-    ``tensors`` is one, or a tuple, list or dict of them, as a loader handed them out: ``stoker.Tensor`` or torch's (not
-    a view of one). ``stream`` is torch's or CuPy's stream, or a ``cudaStream_t`` as an integer. Does not wait itself;
-    does nothing for tensors on the CPU. Raises ValueError for others.
+    The stream waits until the tensors are made. Their memory, once they are let go, is used again only after what is
+    then queued on the stream. The call itself does not wait, and does nothing for tensors on the CPU.
+
+    ``tensors`` is one, or a tuple, list or dict of them, as a loader handed them out: ``stoker.Tensor`` or torch's. A
+    view of a tensor is refused by a ValueError. ``stream`` is torch's or CuPy's stream, or a ``cudaStream_t`` as an
+    integer.
     """
     if isinstance(tensors, dict):
         tensors = list(tensors.values())

@@ -1,9 +1,10 @@
-"""A frozen encoder that works a batch ahead of the training that its output is for, on a CUDA stream of its own."""
+"""Lets a frozen encoder work a batch ahead of the training, on a CUDA stream of its own."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Protocol, Tuple
 
 __all__ = ["Overlap"]
@@ -24,8 +25,9 @@ class Overlap:
     the caller's stream waits for its output, the host never does. Batches, their order and what the encoder makes of
     them are the same either way, provided that the encoder is frozen and draws no random numbers.
 
-    ``overlap`` is ``"on"``, ``"off"`` (the encoder runs where its output is used), or ``"auto"``: it does not always pay,
-    so the first steps are timed in turn with and without, and the faster way is kept and logged. On the CPU it is off.
+    ``overlap`` is ``"on"``, ``"off"`` (the encoder runs where its output is used), or ``"auto"``: it does not always
+    pay, so the first steps are timed in turn with and without, and the faster way is kept and logged. On the CPU it is
+    off.
 
     Batches are tuples, whose first element is encoded, or dicts, whose ``field`` is. The encoder may return a tensor or
     tuples, lists and dicts of them. The caller's current stream must not change while it iterates. Errors of the loader
@@ -69,15 +71,18 @@ class Overlap:
 
     def state_dict(self) -> Dict[str, Any]:
         """The loader's state as of the batch that the caller was given last."""
-        return self._state if self._state is not None else self.loader.state_dict()  # type: ignore[attr-defined]
+        if self._state is not None:
+            return self._state
+        state: Dict[str, Any] = self.loader.state_dict()  # type: ignore[attr-defined]
+        return state
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """The loader's; iterate anew after it."""
+        """Does what the loader's does. Iterate anew after it."""
         self.loader.load_state_dict(state)  # type: ignore[attr-defined]
         self._state = None
 
     def set_epoch(self, epoch: int) -> None:
-        """The loader's; iterate anew after it."""
+        """Does what the loader's does. Iterate anew after it."""
         self.loader.set_epoch(epoch)  # type: ignore[attr-defined]
         self._state = None
 
@@ -115,7 +120,7 @@ class Overlap:
         return self._trial.overlapped
 
     def _make(self, source: Iterator[Any], beside: bool) -> "_Item":
-        """The next batch, encoded or about to be, or why there is none."""
+        """The next batch, encoded or about to be, or the reason why there is none."""
         try:
             batch = next(source)
             images = batch[self._field] if isinstance(batch, dict) else batch[0]
@@ -127,8 +132,8 @@ class Overlap:
             with self._streams.no_grad():
                 if not beside:
                     return _Item(batch, self.encoder(images), None, state, info)
-                # The batch is bound to the caller's stream, on which its memory is made and let go: the side stream waits
-                # for that one here, and that one for the side stream before the batch is handed out.
+                # The batch is bound to the caller's stream, on which its memory is made and let go: the side stream
+                # waits for that one here, and that one for the side stream before the batch is handed out.
                 self._streams.wait(self._streams.side, self._streams.record(self._streams.current()))
                 with self._streams.on(self._streams.side):
                     encoded = self.encoder(images)
@@ -137,14 +142,15 @@ class Overlap:
             return _Item(error=error)
 
     def _hand_out(self, item: "_Item") -> Any:
-        assert self._streams is not None
-        stream = self._streams.current()
+        streams = self._streams
+        assert streams is not None
+        stream = streams.current()
         if item.done is not None:
-            self._streams.wait(stream, item.done)
+            streams.wait(stream, item.done)
             for tensor in _tensors(item.encoded):
-                self._streams.keep_for(tensor, stream)
-        if self.overlap == "auto" and self._streams.concurrent and self._trial.decision is None:
-            self._trial.step(lambda: self._streams.record(stream, timed=True), self._streams.milliseconds)
+                streams.keep_for(tensor, stream)
+        if self.overlap == "auto" and streams.concurrent and self._trial.decision is None:
+            self._trial.step(partial(streams.record, stream, timed=True), streams.milliseconds)
         if isinstance(item.batch, dict):
             return {**item.batch, self._field: item.encoded}
         kind = type(item.batch)
@@ -171,18 +177,21 @@ def _tensors(value: Any) -> List[Any]:
 class _Trial:
     """Times steps in turn without and with overlap, two rounds of each, and keeps the faster."""
 
-    _SETTLE = 3  # Steps of a round that are not timed: the change of ways, and allocations of the first.
+    _SETTLE = 3  # Steps of a round that are not timed, because the ways change and memory is allocated in them.
 
     def __init__(self, steps: int) -> None:
         self.decision: Optional[bool] = None
-        self.overlapped = False  # The way to go now.
+        self.overlapped = False  # Whether the steps now go with overlap.
         self._steps = steps
         self._step = 0
         self._begin: Any = None
         self._rounds: List[Tuple[Any, Any]] = []
 
     def step(self, mark: Callable[[], Any], milliseconds: Callable[[Any, Any], Optional[float]]) -> None:
-        """Once a step. ``mark`` records an event; ``milliseconds`` are between two, None while they are not over."""
+        """Is called once a step.
+
+        ``mark`` records an event; ``milliseconds`` gives the time between two events, or None while they are not over.
+        """
         if len(self._rounds) == 4:
             self._decide(milliseconds)
             return
@@ -196,22 +205,23 @@ class _Trial:
 
     def _decide(self, milliseconds: Callable[[Any, Any], Optional[float]]) -> None:
         times = [milliseconds(begin, end) for begin, end in self._rounds]
-        if any(time is None for time in times):
+        known = [time for time in times if time is not None]
+        if len(known) < len(times):
             return
-        off, on = (min(times[way::2]) / self._steps for way in (0, 1))  # type: ignore[type-var]
+        off, on = (min(known[way::2]) / self._steps for way in (0, 1))
         self.decision = self.overlapped = on < off
         _log.info("overlap: %s is kept: %.2f ms a step with it, %.2f without", "on" if on < off else "off", on, off)
 
 
 class Streams(Protocol):
-    """What of CUDA's streams the helper needs; tests have their own."""
+    """The part of CUDA's streams that the helper needs. Tests have their own."""
 
     concurrent: bool  # Whether there is more than one.
     side: Any
 
     def current(self) -> Any: ...
-    def on(self, stream: Any) -> contextlib.AbstractContextManager: ...
-    def no_grad(self) -> contextlib.AbstractContextManager: ...
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]: ...
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]: ...
     def record(self, stream: Any, timed: bool = False) -> Any: ...
     def wait(self, stream: Any, event: Any) -> None: ...
 
@@ -219,12 +229,14 @@ class Streams(Protocol):
         """The tensor's memory is not used again before what is on ``stream`` when it is let go."""
 
     def milliseconds(self, begin: Any, end: Any) -> Optional[float]:
-        """Between two timed events; None while ``end`` is not reached."""
+        """The time between two timed events, or None while ``end`` is not reached."""
 
 
 def streams_of(tensor: Any) -> Streams:
     """The streams of the device that a torch tensor is on."""
-    return _CudaStreams(tensor.device) if tensor.is_cuda else _Inline()
+    if tensor.is_cuda:
+        return _CudaStreams(tensor.device)
+    return _Inline()
 
 
 class _CudaStreams:
@@ -235,14 +247,19 @@ class _CudaStreams:
 
         self._cuda = torch.cuda
         self._device = device
-        self.no_grad = torch.no_grad
+        self._no_grad = torch.no_grad
         self.side = torch.cuda.Stream(device)
 
     def current(self) -> Any:
         return self._cuda.current_stream(self._device)
 
-    def on(self, stream: Any) -> contextlib.AbstractContextManager:
-        return self._cuda.stream(stream)
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._cuda.stream(stream)
+        return context
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._no_grad()
+        return context
 
     def record(self, stream: Any, timed: bool = False) -> Any:
         event = self._cuda.Event(enable_timing=timed)
@@ -261,7 +278,7 @@ class _CudaStreams:
 
 
 class _Inline:
-    """The CPU's: work is done when it is called."""
+    """Stands in on the CPU, where work is done when it is called."""
 
     concurrent = False
     side = None
@@ -269,13 +286,17 @@ class _Inline:
     def __init__(self) -> None:
         import torch
 
-        self.no_grad = torch.no_grad
+        self._no_grad = torch.no_grad
 
     def current(self) -> Any:
         return None
 
-    def on(self, stream: Any) -> contextlib.AbstractContextManager:
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext()
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self._no_grad()
+        return context
 
     def record(self, stream: Any, timed: bool = False) -> Any:
         return None

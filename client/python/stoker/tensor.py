@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _dlpack, _library
-
-if TYPE_CHECKING:
-    from .batch import Batch
+from ._handle import BatchHandle
 
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
 
@@ -21,10 +19,10 @@ _FORMATS = {
 
 
 class Tensor:
-    """A field of a batch, in the memory where the loader made it. Immutable itself; its elements may be written.
+    """A field of a batch, in the memory where the loader made it. Its elements may be written, all else is immutable.
 
-    It owns its memory, also beyond its batch and its loader. While a ``Tensor`` lives, its whole batch does; what
-    another library takes from it owns the field alone.
+    It owns its memory, also when its batch and its loader are gone. A ``Tensor`` keeps its whole batch; what another
+    library takes from it keeps the field alone.
 
     Use it with whatever takes DLPack: ``torch.from_dlpack(tensor)``, ``jax.dlpack.from_dlpack(tensor)``,
     ``cupy.from_dlpack(tensor)``; on the CPU also with ``numpy.asarray(tensor)`` or ``tensor.memoryview()``.
@@ -34,15 +32,16 @@ class Tensor:
 
     #: The field's name in the dataset: ``"image"``, ``"label"``.
     name: str
-    #: ``"uint8"``, ``"int64"``, ``"float32"``, ``"bfloat16"``, …
+    #: The elements' type: ``"uint8"``, ``"int64"``, ``"float32"``, ``"bfloat16"``, …
     dtype: str
-    #: Samples first; images then height, width, channels, or channels, height, width where they are channels first.
+    #: Samples come first. An image's height, width and channels follow; its channels come before where they are first.
     shape: tuple[int, ...]
+    #: The size of all elements in bytes.
     nbytes: int
-    #: DLPack's number of the kind of device (1 the CPU, 2 CUDA), and the device's index.
+    #: DLPack's number for the kind of device (1 is the CPU, 2 is CUDA), and the device's index.
     device: tuple[int, int]
 
-    def __init__(self, batch: Batch, index: int) -> None:
+    def __init__(self, batch: BatchHandle, index: int) -> None:
         described = _library.TensorStruct()
         _library.check(_library.library().stoker_batch_get_tensor(batch.pointer, index, ctypes.byref(described)))
         self._batch = batch
@@ -76,13 +75,13 @@ class Tensor:
         dl_device: Optional[tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """A capsule named "dltensor", as the Python array API standard describes it. May be called again and again.
+        """A capsule named "dltensor", as the Python array API standard describes it. It may be taken many times.
 
-        On CUDA ``stream``, a ``cudaStream_t`` as an integer, waits for the tensor without a wait of the host: 1 is the
-        legacy default stream, which None stands for, 2 the calling thread's. For -1 nothing waits: the consumer calls
-        ``use_on`` itself before it uses the tensor.
+        On CUDA ``stream``, a ``cudaStream_t`` as an integer, waits for the tensor, and the host does not: 1, or None,
+        is the legacy default stream, 2 is the calling thread's. For -1 nothing waits: the consumer calls ``use_on``
+        itself before it uses the tensor.
 
-        Raises BufferError for ``copy=True`` and for another device than its own: it gives its own memory or nothing.
+        Raises BufferError for ``copy=True`` and for another device, because the tensor gives its own memory or nothing.
         """
         if copy:
             raise BufferError("stoker.Tensor gives its own memory: copy it with the library that takes it")
@@ -96,10 +95,11 @@ class Tensor:
         return self.device
 
     def use_on(self, stream: Any) -> None:
-        """Makes a CUDA stream wait until the tensor is made, and the tensor's memory, once it is let go, wait for that
-        stream. Must come before work on ``stream`` that touches the tensor, once a stream; ``__dlpack__`` does it for
-        the stream that it is given. ``stream`` is a ``cudaStream_t`` as an integer, or torch's or CuPy's stream. Does
-        not wait itself, and does nothing on the CPU.
+        """Lets work on a CUDA stream use the tensor. Call it once for each stream, before such work is queued.
+
+        The stream then waits until the tensor is made. The tensor's memory, once it is let go, is used again only after
+        that work. ``__dlpack__`` does this for the stream that it is given. ``stream`` is a ``cudaStream_t`` as an
+        integer, or torch's or CuPy's stream. The call itself does not wait, and does nothing on the CPU.
         """
         self._batch.use_on(stream)
 
@@ -115,9 +115,9 @@ class Tensor:
         return {"version": 3, "shape": self.shape, "typestr": self._typestr, "data": (self._data or 1, False)}
 
     def memoryview(self) -> memoryview:
-        """The elements as Python itself can read and write them, of the tensor's shape. Keeps the memory.
+        """The elements for Python itself to read and write, in the tensor's shape. The view keeps the memory.
 
-        Raises BufferError for a tensor on a GPU and for bfloat16, which Python does not know.
+        Raises BufferError for a tensor on a GPU, and for bfloat16, which Python does not know.
         """
         if self.device[0] != _dlpack.CPU:
             raise BufferError("a tensor on a GPU has no memoryview")
@@ -126,21 +126,12 @@ class Tensor:
         elements = (ctypes.c_uint8 * self.nbytes).from_address(self._data or ctypes.addressof(_EMPTY))
         elements.owner = self  # type: ignore[attr-defined]
         flat: Any = memoryview(elements).cast("B")
-        if 0 in self.shape:  # memoryview has no such shapes.
-            return flat.cast(_FORMATS[self.dtype])
-        return flat.cast(_FORMATS[self.dtype], self.shape)
+        shape = [] if 0 in self.shape else [self.shape]  # memoryview has no shapes with a 0.
+        view: memoryview = flat.cast(_FORMATS[self.dtype], *shape)
+        return view
 
     def __buffer__(self, flags: int) -> Any:  # Python 3.12's memoryview(tensor).
         return self.memoryview()
 
 
 _EMPTY = (ctypes.c_uint8 * 1)()
-
-
-def stream_number(stream: Any) -> int:
-    """A stream of torch (cuda_stream), CuPy (ptr) or plainly a number, as the number."""
-    for attribute in ("cuda_stream", "ptr"):
-        number = getattr(stream, attribute, None)
-        if number is not None:
-            return int(number)
-    return int(stream)

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = ColorParameters::Kind;
 
-// Steps that wait until a figure of the image is needed or the ops end, and then run in one pass.
+// Collects steps until the ops end or one of them needs a figure of the image, and then runs them in one pass.
 class Steps {
  public:
   Steps(ImageSize size, uint8_t* pixels) : count_(size.height * size.width), pixels_(pixels) {}
@@ -32,7 +32,7 @@ class Steps {
     return measured;
   }
 
-  // The image's mean gray, rounded.
+  // Returns the image's mean gray, rounded.
   uint8_t MeanGray() {
     if (count_ == 0) return 0;
     const double sum = static_cast<double>(Run(Figures::kLumaSum).luma_sum);

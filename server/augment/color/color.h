@@ -8,10 +8,10 @@
 
 namespace stoker {
 
-// Applies `ops`, one after the other, to `pixels`, a whole image of H×W×3 packed uint8, in place.
+// Applies `ops`, one after the other, in place to `pixels`, a whole image of H×W×3 packed uint8.
 //
-// Each is what torchvision.transforms.v2.functional does to a PIL image, to the same bytes; hue within the bound that
-// color.cc states. Runs of tables are merged into one pass. Thread-safe. The same bytes on every CPU.
+// Each op gives the bytes that torchvision.transforms.v2.functional gives for a PIL image. Ops share a pass over the
+// image where they can. The function is thread-safe and writes the same bytes on every CPU.
 void ApplyColors(std::span<const ColorParameters> ops, ImageSize size, uint8_t* pixels);
 
 }  // namespace stoker

@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "server/augment/color/color_pass.cc"
 #include "hwy/foreach_target.h"
-// Their order counts: what follows is compiled once for each target.
+// foreach_target.h must come first: all that follows it is compiled once for each target.
 #include "hwy/highway.h"
 #include "server/augment/color/hue-inl.h"
 #include "server/augment/color/levels-inl.h"
@@ -16,10 +16,11 @@ namespace stoker {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A few hundred pixels with their channels apart, taken through all steps while they are in the nearest cache. A
-// multiple of every vector's lanes, so that no step has a rest; what lies beyond the image is any color.
+// Pixels of a block. It is taken through all steps while it is in the nearest cache. The number is a multiple of every
+// vector's lanes, so that no step has a rest. Pixels of the last block beyond the image have any color.
 constexpr int64_t kBlock = 512;
 
+// A block's pixels with their channels apart.
 struct Block {
   HWY_ALIGN_MAX uint8_t red[kBlock], green[kBlock], blue[kBlock];
 };
@@ -64,7 +65,8 @@ void LookUp(const std::array<uint8_t, 256>& table, uint8_t* levels) {
   for (int64_t i = 0; i < kBlock; ++i) levels[i] = table[levels[i]];
 }
 #else
-// Looks the lower halves up in all of the kParts × 16 levels from `table` on; the bits of the upper halves choose.
+// Looks up levels in a table of kParts × 16 entries. The `lower` 4 bits of a level choose an entry in each 16, and
+// `choose` picks between the halves of the table by a bit of the upper ones.
 template <int kParts, typename Choose>
 HWY_INLINE Bytes LookUpParts(const uint8_t* table, Bytes lower, const Choose& choose) {
   if constexpr (kParts == 1) {
@@ -101,7 +103,7 @@ void ForEachColors(Block& block, const NewColors& new_colors) {
   }
 }
 
-// Calls with_luma(i, luma) for each vector of lumas and the first of its pixels.
+// Calls with_luma(i, luma) for each vector of lumas; i is the first of its pixels.
 template <typename WithLuma>
 void ForEachLuma(const Block& block, const WithLuma& with_luma) {
   for (int64_t i = 0; i < kBlock; i += hn::Lanes(ShortTag()))
@@ -134,7 +136,8 @@ void RunStep(const ColorStep& step, Block& block) {
       LookUp(step.table[2], block.blue);
       return;
     case ColorStep::Kind::kSaturation: return Saturate(step.factor, block);
-    case ColorStep::Kind::kHue: {  // In two loops, as one is a chain too long to overlap with the next.
+    // Hue takes two loops, because in a single one the chain of operations is too long to overlap with the next.
+    case ColorStep::Kind::kHue: {
       const float shift = static_cast<float>(step.shift);
       ForEachColors(block, [](const ColorVectors& rgb) HWY_ATTR { return ToHsv(rgb); });
       return ForEachColors(block, [&](const ColorVectors& hsv) HWY_ATTR { return FromHsv(hsv, shift); });

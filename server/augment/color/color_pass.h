@@ -8,24 +8,24 @@
 
 namespace stoker {
 
-// A new color for each pixel from its own color alone.
+// A change of each pixel's color that depends on that color alone.
 struct ColorStep {
   enum class Kind { kTable, kSaturation, kHue, kGrayscale, kYCbCr };
   Kind kind = Kind::kTable;
-  float factor = 1;       // kSaturation: 0 is gray, 1 changes nothing.
-  int shift = 0;          // kHue: added to a hue of 8 bits; from 0 to 255.
-  ColorTable table = {};  // kTable
+  float factor = 1;       // for kSaturation: 0 makes gray, 1 changes nothing
+  int shift = 0;          // for kHue: from 0 to 255, added to a hue of 8 bits
+  ColorTable table = {};  // for kTable
 };
 
-// Figures of a whole image.
+// What can be measured of a whole image.
 enum class Figures { kNone, kLumaSum, kHistogram };
 struct ImageFigures {
-  uint64_t luma_sum = 0;  // Of all pixels' gray, as ITU-R 601-2 has it.
+  uint64_t luma_sum = 0;  // the sum of all pixels' luma (ITU-R 601-2)
   Histogram histogram = {};
 };
 
-// Takes `pixels`, `count` of them, packed RGB, through all `steps` in one pass, in place, and returns the figures asked
-// for of what came out; the others are 0. Thread-safe. The same bytes on every CPU.
+// Takes `count` packed RGB pixels through all `steps` in one pass, in place. Returns the figures that `figures` asks
+// for, measured after the steps; the others are 0. The function is thread-safe and writes the same bytes on every CPU.
 ImageFigures RunColorPass(std::span<const ColorStep> steps, Figures figures, int64_t count, uint8_t* pixels);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// Hue in float32 vectors. Included once for each Highway target.
+// Conversion between RGB and HSV in float32 vectors. This file is included once for each Highway target.
 #if defined(STOKER_SERVER_AUGMENT_COLOR_HUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_SERVER_AUGMENT_COLOR_HUE_INL_H_
 #undef STOKER_SERVER_AUGMENT_COLOR_HUE_INL_H_
@@ -12,14 +12,14 @@ HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace HWY_NAMESPACE {
 
-// Three channels of colors, whichever they are.
+// Three channels of colors: red, green and blue, or in their places hue, saturation and value.
 struct ColorVectors {
   Floats red, green, blue;
 };
 
-// What PIL's Image.convert("HSV") makes of `colors`, but for truncation: hue, of which 255 are one turn, saturation and
-// value. PIL's arithmetic is rounded in other places (partly in double), yet all of the 2^24 colors come out alike, but
-// for the hue of grays.
+// Converts as PIL's Image.convert("HSV") does, but does not truncate. The results are hue, of which 255 are one turn,
+// saturation and value. PIL's arithmetic rounds in other places (partly in double), and yet all of the 2^24 colors give
+// the same levels, but for the hue of grays.
 HWY_INLINE ColorVectors ToHsv(const ColorVectors& colors) {
   const FloatTag df;
   const auto& [red, green, blue] = colors;
@@ -28,9 +28,9 @@ HWY_INLINE ColorVectors ToHsv(const ColorVectors& colors) {
   const Floats low = hn::Min(red, hn::Min(green, blue));
   const Floats chroma = hn::Sub(value, low);
   const Floats sum = hn::Add(red, hn::Add(green, blue));
-  const Floats below = hn::Sub(hn::Add(value, hn::Add(value, low)), sum);  // Of the middle channel, from the largest.
+  const Floats below = hn::Sub(hn::Add(value, hn::Add(value, low)), sum);  // the largest channel less the middle one
   const Floats part = hn::Div(below, hn::Max(chroma, one));
-  // Sixths of a turn: `start` ± part, from the largest channel and the smallest.
+  // The hue is `start` ± part in sixths of a turn. Which channel is the largest and which the smallest decides both.
   const auto red_leads = hn::Eq(red, value), green_leads = hn::Eq(green, value);
   const auto falls = hn::IfThenElse(
       red_leads, hn::VecFromMask(df, hn::Le(blue, green)),
@@ -45,8 +45,9 @@ HWY_INLINE ColorVectors ToHsv(const ColorVectors& colors) {
   return {hn::Mul(positive, level), hn::Mul(hn::Div(chroma, hn::Max(value, one)), level), value};
 }
 
-// value · (1 − saturation · absence), rounded; `absence` is clamped to 0…255, as saturation is in 0…255. Below 2^24
-// and so exact up to the last product, whose rounding crosses no half.
+// Returns value · (1 − saturation · absence) + 1/2, which truncation then rounds. Saturation is from 0 to 255, a whole,
+// and `absence` is clamped to that. All products but the last are below 2^24 and so exact, and the rounding of the last
+// crosses no half.
 HWY_INLINE Floats Channel(Floats value, Floats saturation, Floats absence) {
   const FloatTag df;
   const Floats clamped = hn::Min(hn::Max(absence, hn::Zero(df)), hn::Set(df, 255.0f));
@@ -54,9 +55,9 @@ HWY_INLINE Floats Channel(Floats value, Floats saturation, Floats absence) {
   return hn::Add(hn::Mul(hn::Mul(value, kept), hn::Set(df, 1.0f / 65025.0f)), hn::Set(df, 0.5f));
 }
 
-// PIL's HSV → RGB, but for truncation, of a hue turned by `shift`, from 0 to 255: it wraps around at 256, not at 255,
-// as it does in torchvision's adjust_hue. How much of a channel is absent at full saturation goes up and down along
-// straight lines around the circle: six of them, 255 steps each.
+// Adds `shift`, from 0 to 255, to the hue and converts to RGB as PIL does, but does not truncate. The hue wraps around
+// at 256, not at 255, as in torchvision's adjust_hue. How much of a channel is absent at full saturation goes up and
+// down around the circle along six straight lines of 255 steps each.
 HWY_INLINE ColorVectors FromHsv(const ColorVectors& hsv, float shift) {
   const FloatTag df;
   const auto& [hue, saturation, value] = hsv;

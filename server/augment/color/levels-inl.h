@@ -1,4 +1,4 @@
-// Levels of 8 bits as float32 vectors. Included once for each Highway target.
+// Levels of 8 bits as float32 vectors. This file is included once for each Highway target.
 #if defined(STOKER_SERVER_AUGMENT_COLOR_LEVELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_SERVER_AUGMENT_COLOR_LEVELS_INL_H_
 #undef STOKER_SERVER_AUGMENT_COLOR_LEVELS_INL_H_
@@ -16,15 +16,15 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// float32 rounds each + − × ÷ alike on every CPU. MulAdd does not: it fuses where a CPU can.
+// In float32 each of + − × ÷ rounds alike on every CPU. MulAdd does not, since it fuses where a CPU can; do not use it.
 using FloatTag = hn::ScalableTag<float>;
 using Floats = hn::Vec<FloatTag>;
 using IntTag = hn::Rebind<int32_t, FloatTag>;
 using ShortTag = hn::ScalableTag<int16_t>;
 using Shorts = hn::Vec<ShortTag>;
-using ByteTag = hn::Rebind<uint8_t, ShortTag>;  // Half a vector.
+using ByteTag = hn::Rebind<uint8_t, ShortTag>;  // as many bytes as a vector has shorts: half a vector
 
-// As many levels as a vector has shorts, in two vectors of unspecified order.
+// As many levels as a vector has shorts, in two vectors. Which level is where is unspecified.
 struct Levels {
   Floats a, b;
 };
@@ -41,7 +41,7 @@ HWY_INLINE void StoreLevels(const Levels& levels, uint8_t* out) {
   hn::StoreU(hn::DemoteTo(ByteTag(), hn::ConvertTo(IntTag(), levels.a)), ByteTag(), out);
 }
 #else
-// Levels are not negative.
+// Requires that no level is negative.
 HWY_INLINE Levels ToLevels(Shorts levels) {
   const ShortTag d;
   const Shorts zero = hn::Zero(d);
@@ -52,21 +52,24 @@ HWY_INLINE Levels ToLevels(Shorts levels) {
 // Truncates toward zero and clamps to 0…255.
 HWY_INLINE void StoreLevels(const Levels& levels, uint8_t* out) {
   const auto shorts = hn::ReorderDemote2To(ShortTag(), hn::ConvertTo(IntTag(), levels.a),
-                                           hn::ConvertTo(IntTag(), levels.b));  // Undoes the interleaving.
+                                           hn::ConvertTo(IntTag(), levels.b));  // This undoes ToLevels' interleaving.
   hn::StoreU(hn::DemoteTo(ByteTag(), shorts), ByteTag(), out);
 }
 #endif
 
 HWY_INLINE Levels LoadLevels(const uint8_t* levels) { return ToLevels(LoadShorts(levels)); }
 
-// PIL's Image.blend before it truncates.
+// Blends as PIL's Image.blend does before it truncates.
 HWY_INLINE Floats Blend(Floats from, Floats to, Floats factor) {
   return hn::Add(from, hn::Mul(factor, hn::Sub(to, from)));
 }
 
-// PIL's Image.convert("L"): ITU-R 601-2's luma, (19595 R + 38470 G + 7471 B + 2^15) / 2^16, rounded down. In 16 bits:
-// the weights' upper and lower bytes apart, whose sums stay below 2^16. A level times a byte is the upper half of both
-// times 2^8, which GCC leaves one instruction; of a product with a constant it makes many.
+// Returns the luma of PIL's Image.convert("L"), which is ITU-R 601-2's: (19595 R + 38470 G + 7471 B + 2^15) / 2^16,
+// rounded down.
+//
+// It is computed in 16 bits. The weights' upper and lower bytes are multiplied apart, and the sums of either stay below
+// 2^16. A level times a byte is taken as the upper half of (level · 2^8) · (byte · 2^8): GCC leaves that as one
+// instruction, where it turns a plain product with a constant into many.
 HWY_INLINE Shorts Luma(Shorts red, Shorts green, Shorts blue) {
   const hn::RebindToUnsigned<ShortTag> d;
   const auto r = hn::ShiftLeft<8>(hn::BitCast(d, red)), g = hn::ShiftLeft<8>(hn::BitCast(d, green));

@@ -5,12 +5,20 @@
 namespace stoker {
 namespace {
 
-// What one channel's levels add to Y, Cb and Cr, in 1/64 levels, added up at once in 21 bits each. A channel's share
-// may be negative; only all three together are not.
+// What each level of one channel adds to Y, Cb and Cr, in 1/64 level. All three are in one number, so that one addition
+// adds them:
+//
+//   bit 42 on      41        21 20         0
+//  +--------------+------------+------------+
+//  | Cr           | Cb         | Y          |
+//  +--------------+------------+------------+
+//
+// A channel's shares of Cb and Cr may be negative, and then borrow from the bits above. The sums over the three
+// channels are not negative.
 using Shares = std::array<int64_t, 256>;
 
 constexpr int kBits = 21;
-constexpr int64_t kMiddle = int64_t{128} << 6;  // Of Cb and Cr, which red's shares bring along.
+constexpr int64_t kMiddle = int64_t{128} << 6;  // the level 128 that Cb and Cr are centered on; red's shares include it
 
 constexpr int64_t Share(double weight, int level) { return static_cast<int64_t>(level * weight * 64 + 0.5); }
 

@@ -6,9 +6,10 @@
 
 namespace stoker {
 
-// JFIF's YCbCr, full range, of `count` pixels; red becomes Y, green Cb and blue Cr. The bytes of PIL's
-// Image.convert("YCbCr"): weights with five decimals, each product rounded to 1/64 level (toward zero from one half
-// above it), the sum rounded down. Thread-safe.
+// Converts `count` pixels in place to JFIF's YCbCr, full range: red becomes Y, green Cb and blue Cr. Thread-safe.
+//
+// The bytes are those of PIL's Image.convert("YCbCr"). Weights have five decimals. To each product, in 1/64 level, one
+// half is added and the sum is truncated toward zero. The sum of the three products is rounded down.
 void ToYCbCr(size_t count, uint8_t* red, uint8_t* green, uint8_t* blue);
 
 }  // namespace stoker

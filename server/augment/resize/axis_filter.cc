@@ -8,11 +8,13 @@
 namespace stoker {
 namespace {
 
-// Kernels take a distance from their center, in units of their width.
+// The kernels below take a distance from their center. One unit is `width` input pixels: 1, or the scale where a kernel
+// is widened.
+
 double Abs(double x) { return x < 0 ? -x : x; }
 
 struct Triangle {
-  static constexpr double kSupport = 1;  // 0 from here on.
+  static constexpr double kSupport = 1;  // the distance from which on a kernel is 0
   static constexpr bool kRepeatsBorder = false;
   double operator()(double x) const { return std::max(0.0, 1 - Abs(x)); }
 };
@@ -42,7 +44,7 @@ struct TorchCubic {
 struct Lanczos {
   static constexpr double kSupport = 3;
   static constexpr bool kRepeatsBorder = false;
-  // sinc(x) * sinc(x / 3), where sin(pi * x) comes from the sine of a third of its angle.
+  // Returns sinc(x) * sinc(x / 3). It computes sin(pi * x) from sin(pi * x / 3), by sin(3a) = 3 sin(a) - 4 sin(a)^3.
   double operator()(double x) const {
     constexpr double kPi = 3.14159265358979323846;
     if (x == 0) return 1;
@@ -63,7 +65,7 @@ template <typename Kernel>
 void AxisFilter::Fill(const AxisMapping& mapping, double width, Kernel kernel) {
   const double scale = mapping.length / static_cast<double>(mapping.outputs);
   const double reach = Kernel::kSupport * width, shrink = 1 / width;
-  // So many whole numbers fit strictly between two that are 2 * reach apart.
+  // At most so many whole numbers lie strictly between two numbers that are 2 * reach apart.
   const int64_t reached = -Floor(-2 * reach);
   taps_ = std::min(pixels_, reached);
   first_.resize(mapping.outputs);

@@ -22,9 +22,9 @@ void BlendImage(const BlendTask& task) { PortableBlend(task); }
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kRows = BlendSlot::kRows, kSlotBytes = sizeof(BlendSlot);
-constexpr int64_t kStep = 4;  // Output pixels at a time.
+constexpr int64_t kStep = 4;  // output pixels at a time
 
-// Vectors of one or two blocks of 16 bytes.
+// Vectors have one or two blocks of 16 bytes.
 constexpr hn::CappedTag<uint8_t, 32> d8;
 constexpr hn::Repartition<uint16_t, decltype(d8)> d16;
 constexpr hn::Repartition<uint32_t, decltype(d8)> d32;
@@ -47,8 +47,8 @@ HWY_INLINE void StoreBlocks(V vector, uint8_t* first, uint8_t* second) {
   }
 }
 
-// Blends the rows of two output rows, and puts them into the strip beside each other: `strip` is the first slot, from
-// its first of the two. kTaps is taps or, for any number, 0.
+// Blends the input rows of two output rows and puts both into the strip beside each other. `strip` is the place of the
+// first of the two in the first slot. kTaps is the number of taps, or 0 where any number is possible.
 template <int64_t kTaps>
 void BlendRows(const BlendTask& task, const int64_t (&outputs)[2], uint8_t* strip) {
   const int64_t taps = kTaps == 0 ? task.down.taps : kTaps;
@@ -72,7 +72,7 @@ void BlendRows(const BlendTask& task, const int64_t (&outputs)[2], uint8_t* stri
       for (int64_t tap = 0; tap < taps; ++tap, from += task.stride) {
         const V16 weight = kTaps == 0 ? Weight(weights[row][tap]) : fixed[row][kTaps == 0 ? 0 : tap];
         const V8 pixels = hn::LoadU(d8, from);
-        // Pixels become the upper bytes of 16 bits.
+        // Pixels become the upper bytes of 16-bit values.
         const V16 low = hn::BitCast(d16, hn::InterleaveLower(d8, zero, pixels));
         const V16 high = hn::BitCast(d16, hn::InterleaveUpper(d8, zero, pixels));
         lower[row] = hn::Add(lower[row], hn::MulHigh(low, weight));
@@ -89,15 +89,18 @@ void BlendRows(const BlendTask& task, const int64_t (&outputs)[2], uint8_t* stri
   }
 }
 
-// The upper bytes of two pixels' 16 bits: of `even` in the even bytes, of `odd` in the odd ones.
+// Returns the upper bytes of two pixels' 16-bit values: those of `even` in the even bytes, those of `odd` in the odd
+// ones.
 HWY_INLINE auto UpperBytes(V16 even, V16 odd) {
   return hn::BitCast(d64, hn::Or(hn::ShiftRight<8>(even), hn::And(odd, hn::Set(d16, 0xff00))));
 }
 
-// Bytes of four pixels from two of UpperBytes; the last four of 16 say nothing.
+// The places of the RGB bytes of four pixels in two results of UpperBytes. The last four of the 16 entries mean
+// nothing.
 alignas(16) constexpr uint8_t kPackPixels[16] = {0, 2, 4, 1, 3, 5, 8, 10, 12, 9, 11, 13, 0, 0, 0, 0};
 
-// Blends columns x to x + 3 of the strip, and calls store(row, rows below, block of each).
+// Blends the strip to the output columns x to x + 3. Calls store(row, pixels) for rows of the strip: each 16-byte block
+// of `pixels` holds four pixels of a row, the second block those of row + 2.
 template <int64_t kTaps, typename Store>
 HWY_INLINE void BlendColumns(const BlendTask& task, int64_t x, Store store) {
   const int64_t taps = kTaps == 0 ? task.across.taps : kTaps;
@@ -125,7 +128,7 @@ template <int64_t kTaps>
 void BlendStrip(const BlendTask& task, uint8_t* const (&out)[kRows]) {
   const int64_t width = task.size.width;
   int64_t x = 0;
-  // Writes 4 bytes too many, which the next pixels overwrite.
+  // Each store writes 4 bytes too many, which the next pixels overwrite.
   for (; 3 * (x + kStep) + 4 <= 3 * width; x += kStep)
     BlendColumns<kTaps>(task, x, [&](int64_t row, V8 pixels) {
       StoreBlocks(pixels, out[row] + 3 * x, out[(row + 2) % kRows] + 3 * x);
@@ -142,7 +145,7 @@ void BlendStrip(const BlendTask& task, uint8_t* const (&out)[kRows]) {
   }
 }
 
-// Calls run with the taps as a constant where that is worth its code, or with 0.
+// Calls run with the number of taps as a constant where that is worth its code, else with 0.
 template <typename Run>
 HWY_INLINE void WithTaps(int64_t taps, Run run) {
   switch (taps) {
@@ -158,7 +161,7 @@ HWY_INLINE void WithTaps(int64_t taps, Run run) {
 void BlendImage(const BlendTask& task) {
   const auto [height, width] = task.size;
   for (int64_t top = 0; top < height; top += kRows) {
-    // Where the image ends within a strip, its last row is made again.
+    // Where the image ends within a strip, its last row is made several times.
     int64_t rows[kRows];
     uint8_t* out[kRows];
     for (int64_t row = 0; row < kRows; ++row) {

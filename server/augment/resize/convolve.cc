@@ -22,10 +22,10 @@ void SumColumns(const ConvolveColumnsTask& task) { PortableConvolveColumns(task)
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kStep = 4;  // Output pixels of a block at a time.
+constexpr int64_t kStep = 4;  // output pixels of a block at a time
 constexpr int kHighBits = PairWeights::kFractionBits - PairWeights::kLowBits;
 
-// Vectors of one or two blocks of 16 bytes.
+// Vectors have one or two blocks of 16 bytes.
 constexpr hn::CappedTag<uint8_t, 32> d8;
 constexpr hn::Repartition<int16_t, decltype(d8)> d16;
 constexpr hn::Repartition<int32_t, decltype(d8)> d32;
@@ -35,13 +35,14 @@ using V16 = hn::Vec<decltype(d16)>;
 using V32 = hn::Vec<decltype(d32)>;
 constexpr int64_t kBlocks = hn::MaxLanes(d8) / 16;
 
-// Weighted sums of the four channels of one pixel, in each block.
+// The weighted sums of the four channels of one pixel in each block. The products with the upper and the lower parts of
+// the weights are added up apart.
 struct Sums {
   V32 high, low;
 
   HWY_INLINE Sums() : high(hn::Set(d32, 1 << (kHighBits - 1))), low(hn::Zero(d32)) {}
 
-  // `values` are two taps of each channel.
+  // Adds two taps of each channel.
   HWY_INLINE void Add(V16 values, const PairWeights::Pair& weights) {
     high = hn::Add(high, SumOfProducts(values, hn::BitCast(d16, hn::Set(du32, weights.high))));
     low = hn::Add(low, SumOfProducts(values, hn::BitCast(d16, hn::Set(du32, weights.low))));
@@ -59,7 +60,7 @@ struct Sums {
   }
 };
 
-// Where ClampedPixels has the bytes of four pixels.
+// The orders that ClampedPixels can give the bytes of four pixels: each entry is a byte's place in a block before that.
 alignas(16) constexpr uint8_t kRgbx[16] = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
 alignas(16) constexpr uint8_t kRgb[16] = {0, 2, 4, 8, 10, 12, 1, 3, 5, 9, 11, 13, 0, 0, 0, 0};
 
@@ -84,7 +85,7 @@ HWY_INLINE void StoreBlocks(V8 vector, uint8_t* first, uint8_t* second) {
 
 constexpr int64_t kRows = ConvolveRowsTask::kRows, kPairValues = ConvolveRowsTask::kPairValues;
 
-// Lays out four pixels as twice [r0 r1 g0 g1 b0 b1 x0 x1], kPairValues apart.
+// Lays out four pixels as two pairs of the form [r0 r1 g0 g1 b0 b1 x0 x1], kPairValues apart.
 HWY_INLINE void SpreadPixels(const uint8_t* in, int16_t* out) {
   constexpr hn::Full128<uint8_t> block;
   constexpr hn::Full128<int16_t> values;
@@ -95,7 +96,7 @@ HWY_INLINE void SpreadPixels(const uint8_t* in, int16_t* out) {
   hn::StoreU(hn::BitCast(values, hn::InterleaveUpper(block, pixels, zero)), values, out + kPairValues);
 }
 
-// So a row of `width` pixels, and zeros after its end until there are `pairs` pairs.
+// Lays out a row of `width` pixels in the same way, and zeros after its end until there are `pairs` pairs.
 void SpreadRow(const uint8_t* in, int64_t width, int64_t pairs, int16_t* out) {
   int64_t x = 0;
   for (; x + 4 <= width; x += 4, out += 2 * kPairValues) SpreadPixels(in + x * 4, out);
@@ -106,7 +107,7 @@ void SpreadRow(const uint8_t* in, int64_t width, int64_t pairs, int16_t* out) {
   }
 }
 
-// kPairs is the pairs of an output pixel or, for any number, 0.
+// Sums what SpreadRow laid out. kPairs is the number of pairs of an output pixel, or 0 where any number is possible.
 template <int64_t kPairs>
 void SumSpreadRows(const ConvolveRowsTask& task) {
   const int64_t pairs = kPairs == 0 ? task.weights.pair_count : kPairs;
@@ -140,7 +141,7 @@ void SumRows(const ConvolveRowsTask& task) {
   }
 }
 
-// Pixels x to x + 3 and, where there are two blocks, the four after.
+// Returns the output pixels x to x + 3 and, where a vector has two blocks, the four after them.
 HWY_INLINE V8 SumColumn(const ConvolveColumnsTask& task, int64_t x) {
   const V8 zero = hn::Zero(d8);
   Sums sums[kStep];
@@ -160,7 +161,7 @@ HWY_INLINE V8 SumColumn(const ConvolveColumnsTask& task, int64_t x) {
 void SumColumns(const ConvolveColumnsTask& task) {
   constexpr int64_t kPixels = kStep * kBlocks;
   int64_t x = 0;
-  // Writes 4 bytes too many, which the next pixels overwrite.
+  // Each store writes 4 bytes too many, which the next pixels overwrite.
   for (; 3 * (x + kPixels) + 4 <= 3 * task.width; x += kPixels)
     StoreBlocks(SumColumn(task, x), task.out + 3 * x, task.out + 3 * (x + kStep));
   for (; x < task.width; x += kPixels) {

@@ -7,36 +7,37 @@
 
 namespace stoker {
 
-// Sums of pixels with weights that may be negative, in 32 bits, rounded to 8 and clamped: Pillow's arithmetic, whose
-// images have clamped pixels between the passes too. The same bytes on every CPU.
+// Weighted sums of pixels, where weights may be negative. Sums have 32 bits and are rounded to 8 and clamped, after
+// each of the two passes. That is Pillow's arithmetic. The functions are thread-safe and write the same bytes on every
+// CPU. Tasks own nothing.
 
-// Some rows at a time, along them.
+// The first pass: along kRows rows at a time.
 struct ConvolveRowsTask {
   static constexpr int64_t kRows = 4;
-  static constexpr int64_t kPairValues = kRows * 8;  // Of `scratch`, for two pixels of each row.
+  static constexpr int64_t kPairValues = kRows * 8;  // values of `scratch` for two pixels of each row
 
-  // Values that `scratch` must have.
+  // Returns how many values `scratch` must have.
   static int64_t ScratchValues(int64_t width, const PairWeights& weights) {
     return (width / 2 + weights.pair_count + 2) * kPairValues;
   }
 
   const uint8_t* in[kRows];  // RGBX
   int64_t width;
-  const PairWeights& weights;  // Aligned.
-  int64_t outputs;
+  const PairWeights& weights;  // They are made with `aligned`.
+  int64_t outputs;             // pixels of an output row
   int16_t* scratch;
-  uint8_t* out[kRows];  // RGBX, with room for whole fours of pixels.
+  uint8_t* out[kRows];  // RGBX, with room for `outputs` rounded up to a multiple of 4
 };
 
-// Down the columns: one row of output from those of pairs of taps.
+// The second pass: down the columns, for one output row.
 struct ConvolveColumnsTask {
-  static constexpr int64_t kRoomPixels = 8;  // Rows have room for whole eights of pixels.
+  static constexpr int64_t kRoomPixels = 8;  // Rows must have room for `width` rounded up to a multiple of this.
 
-  const uint8_t* const* rows;  // 2 * pair_count of them, RGBX.
+  const uint8_t* const* rows;  // 2 * pair_count rows, RGBX, one for each tap
   const PairWeights::Pair* weights;
   int64_t pair_count;
   int64_t width;
-  uint8_t* out;  // RGB; nothing is written beyond.
+  uint8_t* out;  // RGB; nothing is written beyond `width` pixels
 };
 
 void ConvolveRows(const ConvolveRowsTask& task);

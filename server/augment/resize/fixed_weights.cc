@@ -5,11 +5,11 @@
 namespace stoker {
 namespace {
 
-// Halves away from zero.
+// Rounds to the nearest whole number, halves away from zero.
 int64_t Round(double value) { return static_cast<int64_t>(value + (value < 0 ? -0.5 : 0.5)); }
 
-// Calls take(tap, weight) with the weights of output pixel `i`, scaled to a sum of `one`: the difference of two
-// rounded sums each.
+// Calls take(tap, weight) with the weights of output pixel `i` as whole numbers that sum to `one`. Each is the
+// difference of two neighboring rounded sums.
 template <typename Take>
 void RoundSums(const AxisFilter& filter, int64_t i, double one, Take take) {
   const double* weights = filter.Weights(i);

@@ -8,34 +8,44 @@
 
 namespace stoker {
 
-// An AxisFilter in whole numbers, in the forms that the kernels of Resizer want. Each keeps its memory from image to
-// image and is used by one thread at a time.
+// The weights of an AxisFilter in whole numbers, in the forms that Resizer's kernels need. Each form is used by one
+// thread at a time and keeps its memory from image to image. `first` is the input pixel of each output pixel's first
+// tap.
 
-// For weights from 0 to 1, with 16 fraction bits. What rounds one down rounds the next up: they sum to one.
+// Weights from 0 to 1 with 16 fraction bits, for Blend. The weights of an output pixel sum to one: where one is rounded
+// down, the next is rounded up.
 struct BlendWeights {
-  // A weight of one is 65535 and products are truncated: blends lose up to a unit a tap, of 256 to a level. Up to
-  // this many taps that is below a tenth of a level once its mean is given back.
+  // The most taps that Blend is used for. A weight of one is stored as 65535 and products are truncated, so that a
+  // blend loses up to one unit for each tap, where a level has 256 units. With this many taps the loss is below a tenth
+  // of a level once its mean is given back.
   static constexpr int64_t kMaxTaps = 32;
 
-  // Zeros fill up where there are fewer.
+  // Output pixels that there are at least; those beyond the filter's have weights of 0.
   static constexpr int64_t kMinOutputs = 4;
 
   void Make(const AxisFilter& filter);
 
   int64_t taps = 0;
   std::vector<int32_t> first;
-  std::vector<uint32_t> weights;  // Each twice in its 32 bits.
+  std::vector<uint32_t> weights;  // `taps` for each output pixel; each weight stands in both halves of its 32 bits
 };
 
-// For weights from -2 to 2 with 22 fraction bits, rounded as Pillow rounds them. In pairs of taps, because processors
-// multiply and add pairs of 16 bits: each weight is high * 256 + low, where high is signed and low is not.
+// Weights from -2 to 2 with 22 fraction bits, rounded as Pillow rounds them, for the convolutions. They are stored in
+// pairs of taps, because processors multiply and add pairs of 16-bit numbers. Each weight is high * 256 + low, where
+// high is signed and low is not.
 struct PairWeights {
-  // More taps have weights too small for 22 bits.
+  // The most taps that this form is used for. With more taps, weights are too small for 22 bits.
   static constexpr int64_t kMaxTaps = 1024;
   static constexpr int kFractionBits = 22, kLowBits = 8;
 
+  // The weights of two taps. Both numbers hold the first tap's part in the lower 16 bits:
+  //
+  //   31              16 15               0
+  //  +------------------+------------------+
+  //  | tap 1            | tap 0            |
+  //  +------------------+------------------+
   struct Pair {
-    uint32_t high = 0, low = 0;  // Each of two taps, the first in the lower 16 bits.
+    uint32_t high = 0, low = 0;
 
     void Set(int64_t tap, int64_t weight) {
       high |= (static_cast<uint32_t>(weight >> kLowBits) & 0xffff) << 16 * tap;
@@ -47,22 +57,24 @@ struct PairWeights {
     }
   };
 
-  // With `aligned`, pairs begin at even pixels, and zeros fill up.
+  // Takes the weights of `filter`. With `aligned`, pairs begin at even pixels. Weights of 0 fill up the pairs.
   void Make(const AxisFilter& filter, bool aligned);
 
+  // Returns the pair_count pairs of an output pixel.
   const Pair* Of(int64_t output) const { return &pairs[output * pair_count]; }
 
-  int64_t pair_count = 0;      // Of each output pixel.
-  std::vector<int32_t> first;  // The pixel where the first pair begins.
+  int64_t pair_count = 0;      // pairs of each output pixel
+  std::vector<int32_t> first;  // the input pixel where each output pixel's first pair begins
   std::vector<Pair> pairs;
 };
 
-// For any number of taps; with 32 fraction bits that sum to one.
+// Weights with 32 fraction bits, for any number of taps. The weights of an output pixel sum to one.
 struct WideWeights {
   static constexpr int kFractionBits = 32;
 
   void Make(const AxisFilter& filter);
 
+  // Returns the `taps` weights of an output pixel.
   const int64_t* Of(int64_t output) const { return &weights[output * taps]; }
 
   int64_t taps = 0;

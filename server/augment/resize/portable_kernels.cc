@@ -7,7 +7,7 @@ namespace {
 
 uint32_t MulHigh(uint32_t value, uint32_t weight) { return value * (weight & 0xffff) >> 16; }
 
-// Blends the rows of output row `y`.
+// Blends the input rows of output row `y` into `slots`, RGBX with 8 fraction bits.
 void BlendRow(const BlendTask& task, int64_t y, uint16_t* slots) {
   const BlendWeights& down = task.down;
   const uint8_t* row = task.pixels + down.first[y] * task.stride;

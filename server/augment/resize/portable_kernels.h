@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-// What the kernels of their names do, one value at a time: for CPUs without vectors that we know, and to tell in a few
-// lines what the others must do.
+// These do what Blend, ConvolveRows and ConvolveColumns do, one value at a time. They serve CPUs without vectors of a
+// known length, and they tell in a few lines what the vector kernels must do. Thread-safe.
 void PortableBlend(const BlendTask& task);
 void PortableConvolveRows(const ConvolveRowsTask& task);
 void PortableConvolveColumns(const ConvolveColumnsTask& task);

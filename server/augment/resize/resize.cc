@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kRgbx = DecodedImage::kPixelBytes, kRows = ConvolveRowsTask::kRows;
 
-// The pixels of the box, rounded outward.
+// Returns the pixels of the box, rounded outward.
 Region RegionOf(const ResizeTask& task) {
   const auto& [top, left, height, width] = task.box;
   const int64_t y = static_cast<int64_t>(std::floor(top)), x = static_cast<int64_t>(std::floor(left));
@@ -24,15 +24,15 @@ Region RegionOf(const ResizeTask& task) {
   return region;
 }
 
-// Copies as RGBX.
+// Copies a row as RGBX.
 void CopyRow(const uint8_t* in, int pixel_bytes, int64_t width, uint8_t* out) {
   if (pixel_bytes == kRgbx) return void(std::memcpy(out, in, width * kRgbx));
   for (; width > 1; --width, in += pixel_bytes, out += kRgbx) std::memcpy(out, in, kRgbx);
   std::memcpy(out, in, pixel_bytes);
 }
 
-// The input pixel under the center of each output pixel. Steps by adding, as Pillow does: where a center falls
-// on the border of two pixels, what was rounded before decides.
+// Finds the input pixel under the center of each output pixel. It steps by adding, as Pillow does: where a center falls
+// on the border of two pixels, the earlier roundings decide.
 void FindNearest(const AxisMapping& mapping, std::vector<int64_t>& sources) {
   const double step = mapping.length / static_cast<double>(mapping.outputs);
   double center = mapping.start + step * 0.5;
@@ -47,7 +47,7 @@ AxisMapping Across(const ResizeTask& task, const Region& region) {
           task.flip_horizontal};
 }
 
-// Not mirrored: rows are made from the top, whichever way the output goes.
+// This mapping is never mirrored: rows are made from the top, and OutputRow says where each goes.
 AxisMapping Down(const ResizeTask& task, const Region& region) {
   return {region.size.height, task.box.top - static_cast<double>(region.top), task.box.height, task.size.height};
 }
@@ -76,7 +76,7 @@ void Resizer::ResizeNearest(const ResizeTask& task, const Region& region, uint8_
     const uint8_t* row = task.in.At(region.top + sources_y_[y], region.left);
     uint8_t* to = OutputRow(task, y, out);
     int64_t x = 0;
-    if (task.in.pixel_bytes == kRgbx)  // Writes a byte too many, which the next pixel overwrites.
+    if (task.in.pixel_bytes == kRgbx)  // Each copy writes a byte too many, which the next pixel overwrites.
       for (; x + 1 < width; ++x, to += 3) std::memcpy(to, row + sources_x_[x] * kRgbx, kRgbx);
     for (; x < width; ++x, to += 3) std::memcpy(to, row + sources_x_[x] * task.in.pixel_bytes, 3);
   }
@@ -121,7 +121,7 @@ void Resizer::ConvolveRegion(const ResizeTask& task, const Region& region, uint8
   return down_.taps() > PairWeights::kMaxTaps ? ConvolveLong(in, task, out) : ConvolveRing(in, task, out);
 }
 
-// The first pass of rows y, y + 1, ...; of the last row again where there is none after it.
+// Runs the first pass on the kRows rows from `y` on. Where the image has fewer, the last row is taken again.
 void Resizer::ConvolveRowsFrom(const ImageView& in, int64_t y, uint8_t* const (&out)[kRows]) {
   ConvolveRowsTask task = {
       .width = in.size.width, .weights = pairs_across_, .outputs = across_.outputs(), .scratch = spread_.data()};
@@ -133,7 +133,7 @@ void Resizer::ConvolveRowsFrom(const ImageView& in, int64_t y, uint8_t* const (&
   for (int64_t i = 0; i < kRows; ++i) SumWideRow(task.in[i], long_across_, task.outputs, task.out[i]);
 }
 
-// Keeps as many rows of the first pass as an output row is made of.
+// Convolves with a ring of rows of the first pass, which holds as many as an output row is made of.
 void Resizer::ConvolveRing(const ImageView& in, const ResizeTask& task, uint8_t* out) {
   pairs_down_.Make(down_, /*aligned=*/false);
   const int64_t kept = down_.taps() + kRows;
@@ -155,7 +155,7 @@ void Resizer::ConvolveRing(const ImageView& in, const ResizeTask& task, uint8_t*
   }
 }
 
-// Adds up rows of the first pass as they are made.
+// Convolves with many taps down the columns: rows of the first pass are added up as they are made, and none is kept.
 void Resizer::ConvolveLong(const ImageView& in, const ResizeTask& task, uint8_t* out) {
   long_down_.Make(down_);
   const int64_t width = task.size.width;

@@ -13,37 +13,38 @@
 
 namespace stoker {
 
-// A crop, in pixels of an image; fractional where that was decoded at a reduced size.
+// A crop, in pixels of an image. It may be fractional where the image was decoded at a reduced size.
 struct Box {
   double top = 0, left = 0;
   double height = 0, width = 0;
 };
 
-// Crop, then resize, then flip, in one pass. No pixel outside of `box` (rounded outward) has a say.
+// A crop to `box`, then a resize, then flips, all in one pass. Pixels outside `box`, rounded outward, change nothing.
 struct ResizeTask {
-  ImageView in;  // RGB or RGBX
-  Box box;       // Inside of `in`, not empty.
-  ImageSize size;
+  ImageView in;    // RGB or RGBX
+  Box box;         // inside `in`, not empty
+  ImageSize size;  // the result's size
   v1::Interpolation interpolation = v1::INTERPOLATION_BILINEAR;
   bool antialias = true;
   bool flip_horizontal = false, flip_vertical = false;
 };
 
-// Resamples images as Image.resize of Pillow does with `box` cropped first: bilinear within one level, the others
-// byte for byte while no kernel covers more than PairWeights::kMaxTaps pixels, and within one level above.
+// Resamples images as Pillow's Image.resize does after a crop to the box. Bilinear is within one level. The others give
+// the same bytes while no kernel covers more than PairWeights::kMaxTaps pixels, and are within one level beyond that.
 //
-// With antialias, kernels widen where they reduce, as Pillow's always do. Without, bilinear is that of torchvision's
-// tensors, and bicubic theirs too (a = -0.75), but with pixels clamped between its two passes, where torch's are not.
-// Nearest takes the pixel under each center, as Pillow does; torchvision's tensors take another.
+// With antialias, kernels widen where they reduce, as Pillow's always do. Without antialias, bilinear is that of
+// torchvision's tensors. Bicubic is theirs too (a = -0.75), except that pixels are clamped between its two passes.
+// Nearest takes the pixel under each center, as Pillow does; torchvision's tensors take another one.
 //
-// The same bytes on every CPU. One thread at a time; keeps scratch from image to image. Sides up to 2^20 pixels.
+// A resizer is used by one thread at a time and keeps scratch memory from image to image. It writes the same bytes on
+// every CPU. Sides may have up to 2^20 pixels.
 class Resizer {
  public:
-  // Writes task.size as H×W×3 packed uint8 to `out`, and nothing beyond.
+  // Writes the result as H×W×3 packed uint8 to `out`, and nothing beyond. `out` must not overlap the input.
   void Resize(const ResizeTask& task, uint8_t* out);
 
  private:
-  // `region` of `in` as RGBX, its rows at least `min_width` pixels: `in` itself or a copy in rgbx_.
+  // Returns `region` of `in` as RGBX, in `in` itself or as a copy in rgbx_. Rows have at least `min_width` pixels.
   ImageView RgbxOf(const ImageView& in, const Region& region, int64_t min_width);
 
   void ResizeNearest(const ResizeTask& task, const Region& region, uint8_t* out);
@@ -59,12 +60,12 @@ class Resizer {
   WideWeights long_across_, long_down_;
   std::vector<uint8_t> rgbx_;
   std::vector<BlendSlot> strip_;
-  int64_t row_bytes_ = 0;                       // Of rows of the first pass, RGBX.
-  std::vector<uint8_t> ring_;                   // Those rows.
-  std::vector<const uint8_t*> rows_;            // The row of each tap of the second pass.
-  std::vector<int16_t> spread_;                 // Rows of the input.
-  std::vector<int64_t> sums_;                   // One row of the second pass.
-  std::vector<int64_t> sources_x_, sources_y_;  // Nearest: the input pixel of each output pixel.
+  int64_t row_bytes_ = 0;                       // bytes of a row that the first pass made, RGBX
+  std::vector<uint8_t> ring_;                   // rows that the first pass made
+  std::vector<const uint8_t*> rows_;            // the row of each tap of the second pass
+  std::vector<int16_t> spread_;                 // ConvolveRowsTask::scratch
+  std::vector<int64_t> sums_;                   // one row's sums in ConvolveLong
+  std::vector<int64_t> sources_x_, sources_y_;  // for nearest: the input pixel of each output pixel
 };
 
 }  // namespace stoker

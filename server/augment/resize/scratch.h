@@ -6,7 +6,8 @@
 
 namespace stoker {
 
-// Room for `count` values in `scratch`, which never shrinks: growing anew would clear it each time.
+// Returns room for `count` values in `scratch`. The vector never shrinks, because growing again would clear its memory
+// each time.
 template <typename T>
 T* Reserve(int64_t count, std::vector<T>& scratch) {
   if (scratch.size() < static_cast<size_t>(count)) scratch.resize(count);

@@ -13,8 +13,8 @@ extern "C" __attribute__((visibility("default"))) OpencvResult stoker_opencv_dec
                                                                                     char* reason,
                                                                                     size_t reason_bytes) try {
   const cv::Mat bytes(1, static_cast<int>(file_bytes), CV_8UC1, const_cast<uint8_t*>(file));
-  // Made here: OpenCV says of an image for which there is no memory what it says of a damaged one.
-  // Black: a damaged file may leave some of its pixels out.
+  // The image is allocated here, because OpenCV reports the same for too little memory as for a damaged file. It starts
+  // black, because a damaged file may leave some pixels out.
   cv::Mat bgr(static_cast<int>(height), static_cast<int>(width), CV_8UC3, cv::Scalar::all(0));
   const cv::Mat made = cv::imdecode(bytes, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION, &bgr);
   if (made.type() != CV_8UC3 || made.rows != height || made.cols != width) {

@@ -6,8 +6,9 @@
 
 namespace stoker {
 
-// The one function of stoker-opencv.so, under a name without C++'s decoration. Decodes `file`, which says of itself
-// that it shows height × width pixels, to H×W×4 RGBX at `rgbx`. Says why in `reason` where it cannot. Thread-safe.
+// The one function of stoker-opencv.so, which has C linkage. It decodes `file`, whose header says that it has `height`
+// × `width` pixels, to H×W×4 RGBX at `rgbx`. Where it cannot, it writes why to `reason`, ended by a zero within
+// `reason_bytes`. It is thread-safe and throws nothing.
 enum class OpencvResult { kDone, kDamaged, kNoMemory };
 using OpencvDecode = OpencvResult(const uint8_t* file, size_t file_bytes, int64_t height, int64_t width, uint8_t* rgbx,
                                   char* reason, size_t reason_bytes);

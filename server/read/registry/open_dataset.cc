@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/identity/dataset_name.h"
 #include "common/status_macros.h"
 #include "server/read/formats/folder/image_folder.h"
 #include "server/read/printable_name.h"
@@ -14,16 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr size_t kMaxNameBytes = 128;
-
-bool IsDatasetName(const std::string& name) {
-  if (name.empty() || name.size() > kMaxNameBytes || name[0] == '.') return false;
-  for (char c : name)
-    if (!absl::ascii_isalnum(c) && c != '.' && c != '_' && c != '-') return false;
-  return true;
-}
-
-// "train" of "/data/train/".
+// Returns the last component of a path, such as "train" for "/data/train/".
 absl::string_view BaseName(absl::string_view path) {
   while (absl::ConsumeSuffix(&path, "/") || absl::ConsumeSuffix(&path, "/.")) {
   }
@@ -64,8 +55,7 @@ absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config) {
   if (IsDatasetName(name)) return name;
   return absl::InvalidArgumentError(absl::StrCat("'", ShortPrintableName(name), "'",
                                                  config.name().empty() ? ", the base name of its folder," : "",
-                                                 " cannot be a dataset's name: set `name` to 1 to ", kMaxNameBytes,
-                                                 " letters, digits, '.', '_' and '-' that do not start with a dot"));
+                                                 " cannot be a dataset's name: set `name` to ", kDatasetNameRule));
 }
 
 absl::StatusOr<OpenedDataset> OpenDataset(const v1::DatasetConfig& config, const OpenDatasetOptions& options) {

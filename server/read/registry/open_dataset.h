@@ -13,24 +13,25 @@
 
 namespace stoker {
 
-// What the dataset is called: its configured name, the base name of its folder, or "synthetic". InvalidArgument
-// where that is not 1 to 128 letters, digits, '.', '_' and '-', or starts with a dot. Touches no disk.
+// Returns the dataset's name: the configured one, the base name of its folder, or "synthetic". Returns InvalidArgument
+// where that is not 1 to 128 letters, digits, '.', '_' and '-', or starts with a dot. It touches no disk.
 absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config);
 
 struct OpenDatasetOptions {
-  std::string cache_dir;  // Where manifests are kept. Empty: nowhere.
-  int threads = 16;       // That index a folder; they wait for the disk rather than the CPU.
-  // If set, told now and then how many samples were found so far: by any thread, one at a time.
+  std::string cache_dir;  // the folder that keeps manifests; where it is empty, none are kept
+  int threads = 16;       // threads that index a folder; they wait for the disk rather than the CPU
+  // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
   std::function<void(uint64_t files)> progress;
 };
 
 struct OpenedDataset {
   std::string name;
   std::unique_ptr<Dataset> dataset;
-  std::vector<std::string> warnings;  // For the log, a line each.
+  std::vector<std::string> warnings;  // lines for the log
 };
 
-// Opens whichever source `config` has. Errors begin with the dataset's name and name the path or field.
+// Opens the source that `config` names, of whatever kind. Errors begin with the dataset's name and name the path or
+// field that is wrong. Which codes they have, each kind's own header says.
 absl::StatusOr<OpenedDataset> OpenDataset(const v1::DatasetConfig& config, const OpenDatasetOptions& options);
 
 }  // namespace stoker

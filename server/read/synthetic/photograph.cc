@@ -16,8 +16,8 @@ namespace {
 
 using Color = std::array<int, 3>;
 
-// Value noise: random bytes on a grid of 2^shift pixels, smoothly interpolated between. Rows are asked for from the
-// top down.
+// Value noise: random bytes at the points of a grid with steps of 2^shift pixels, and smooth interpolation between
+// them. Rows must be asked for from the top down.
 class Octave {
  public:
   Octave(uint64_t seed, int shift, int64_t width)
@@ -48,7 +48,8 @@ class Octave {
     return values;
   }
 
-  // Of the farther grid point at a pixel of a cell, in 256ths: 3t² − 2t³, which is smooth at the grid's lines.
+  // Returns the weight of the farther grid point at a pixel of a cell, in 256ths. It is 3t² − 2t³, which is smooth at
+  // the grid's lines.
   int Weight(int64_t position) const {
     const int64_t t = (position << 8) >> shift_;
     return t * t * (768 - 2 * t) >> 16;
@@ -56,13 +57,13 @@ class Octave {
 
   const uint64_t seed_;
   const int shift_;
-  int64_t grid_y_ = 0;  // Of upper_.
-  std::vector<int> upper_, lower_;
-  std::vector<int> row_;      // Between them: 16 bits, signed.
-  std::vector<int> weights_;  // Weight of each pixel of a cell.
+  int64_t grid_y_ = 0;              // the row of the grid that upper_ is
+  std::vector<int> upper_, lower_;  // the rows of the grid above and below the image's row
+  std::vector<int> row_;            // interpolated between the two: 16 bits, signed
+  std::vector<int> weights_;        // Weight(i) for each pixel i of a cell
 };
 
-// Octaves from a grid of 2^first pixels down to one of 2^last.
+// The sum of octaves, from a grid with steps of 2^first pixels down to one of 2^last.
 class Noise {
  public:
   Noise(uint64_t seed, int first, int last, int64_t width) : row_(width) {
@@ -70,7 +71,8 @@ class Noise {
       octaves_.emplace_back(MixAll({seed, octaves_.size()}), shift, width);
   }
 
-  // Row `y`; each octave has three quarters of the amplitude of the one before, which is how photographs look.
+  // Returns row `y` of the noise, valid until the next call. Each octave has three quarters of the amplitude of the one
+  // before, which looks like a photograph.
   std::span<const int> Row(int64_t y, int amplitude) {
     std::fill(row_.begin(), row_.end(), 0);
     for (Octave& octave : octaves_) {
@@ -85,7 +87,7 @@ class Noise {
   std::vector<int> row_;
 };
 
-// The hue circle in 1536 steps, muted.
+// Returns a muted color from a hue circle of 1536 steps.
 Color Hue(uint64_t palette) {
   const int step = ((palette * 0x9e3779b97f4a7c15) >> 40) * 1536 >> 24;  // The golden ratio spreads neighbors.
   const int rising = step % 256, falling = 255 - rising;
@@ -97,7 +99,7 @@ Color Hue(uint64_t palette) {
   return color;
 }
 
-// `part` 256ths of the way from `from` to `to`.
+// Returns the color that lies `part` 256ths of the way from `from` to `to`.
 Color Blend(const Color& from, const Color& to, int part) {
   Color color;
   for (int c = 0; c < 3; ++c) color[c] = from[c] + ((to[c] - from[c]) * part >> 8);
@@ -116,7 +118,7 @@ void DrawMarker(ImageSize size, std::vector<uint8_t>& rgb) {
 
 [[noreturn]] void EndProcess(j_common_ptr codec) {
   codec->err->output_message(codec);
-  std::abort();  // Out of memory: all else was settled by the caller.
+  std::abort();  // Only too little memory leads here; the caller has checked all else.
 }
 
 }  // namespace
@@ -141,7 +143,7 @@ std::vector<uint8_t> PaintPhotograph(uint64_t seed, uint64_t palette, ImageSize 
       if (y < skyline) {
         Put(Blend(kZenith, kHaze, static_cast<int>(y) * 256 / skyline), cloud[x] + grain[x] / 10, pixel);
       } else {
-        const int depth = 40 * (y - skyline) / height;  // Darker towards the viewer.
+        const int depth = 40 * (y - skyline) / height;  // The ground is darker towards the viewer.
         Put(Blend(ground, meadow, std::clamp(patch[x] + 128, 0, 256) / 2), grain[x] - depth, pixel);
       }
     }

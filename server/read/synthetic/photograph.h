@@ -8,19 +8,22 @@
 
 namespace stoker {
 
-// Images that stand in for photographs where there are none: alike in smoothness, grain and the size of their JPEG.
+// Images that stand in for photographs where there are none. They are like photographs in smoothness, grain and the
+// size of their JPEG. The functions are thread-safe.
 
-// A landscape of H×W×3 uint8 (red, green, blue; rows packed), a pure function of its arguments on every CPU: a blue
-// sky above, lightest at the horizon; ground below, whose hue `palette` chooses; all of it textured by value noise of
-// several octaves. A pure red square near the top left corner shows whether it is upright and its channels in order.
-// Requires a positive size.
+// Paints a landscape and returns it as H×W×3 uint8 (red, green, blue; rows packed). The pixels depend on the arguments
+// alone, on every CPU. Requires a positive size.
+//
+// The sky is blue and lightest at the horizon. `palette` chooses the hue of the ground below it. Value noise of several
+// octaves textures both. A pure red square near the top left corner shows whether the image is upright and its channels
+// are in order.
 std::vector<uint8_t> PaintPhotograph(uint64_t seed, uint64_t palette, ImageSize size);
 
-// A baseline JPEG, 4:2:0, of packed RGB pixels. Deterministic for a given libjpeg. Requires that `rgb` is of `size`,
-// neither side above kMaxJpegSide, and 1 ≤ quality ≤ 100.
+// Encodes packed RGB pixels as a baseline JPEG, 4:2:0. The bytes are the same for the same libjpeg. Requires that `rgb`
+// has `size`, no side is above kMaxJpegSide, and 1 ≤ quality ≤ 100.
 std::vector<uint8_t> EncodeJpeg(const std::vector<uint8_t>& rgb, ImageSize size, int quality);
 
-inline constexpr int64_t kMaxJpegSide = 65500;  // As libjpeg has it.
+inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's limit, in pixels
 
 }  // namespace stoker
 

@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kDomain = 0x73796e74685f7631;  // "synth_v1"
 constexpr uint64_t kDefaultSamples = 1 << 20;
-constexpr uint64_t kMaxSamples = uint64_t{1} << 63;  // As Permutation has it.
+constexpr uint64_t kMaxSamples = uint64_t{1} << 63;  // the most that Permutation takes
 constexpr uint64_t kMaxMicroseconds = 60'000'000;
 constexpr int kMaxFields = 64;
 constexpr int kMaxExtents = 8;
@@ -56,7 +56,7 @@ absl::Status CheckName(const v1::SyntheticField& field, std::set<std::string>& n
 
 absl::Status CheckJpeg(const v1::SyntheticField& field) {
   if (field.name() != "image")
-    return absl::InvalidArgumentError("encoding: jpeg is for the field `image` only, for no other is decoded");
+    return absl::InvalidArgumentError("encoding: jpeg is for the field `image` only, since no other field is decoded");
   if (field.dtype() != v1::DTYPE_UINT8 && field.dtype() != v1::DTYPE_UNSPECIFIED)
     return absl::InvalidArgumentError("dtype: a jpeg is uint8");
   if (field.shape_size() != 3 || field.shape(2) != 3)
@@ -66,7 +66,7 @@ absl::Status CheckJpeg(const v1::SyntheticField& field) {
   return absl::OkStatus();
 }
 
-// Bytes of a valid field before encoding.
+// Checks a field and returns its bytes before encoding.
 absl::StatusOr<uint64_t> CheckField(const v1::SyntheticField& field, std::set<std::string>& names) {
   STOKER_RETURN_IF_ERROR(CheckName(field, names));
   if (!v1::SyntheticEncoding_IsValid(field.encoding()))
@@ -139,7 +139,7 @@ std::string ConfigFingerprint(uint64_t samples, const SourceSchema& schema) {
   return fingerprint.Finish();
 }
 
-// The bits of an 8-byte word that random values of `dtype` may use.
+// Returns the bits of an 8-byte word that random values of `dtype` may use.
 uint64_t ValueMask(v1::Dtype dtype) {
   switch (dtype) {
     case v1::DTYPE_FLOAT16:
@@ -173,7 +173,7 @@ absl::Duration ThreadCpuTime() {
   return absl::DurationFromTimespec(now);
 }
 
-// Of the thread's own CPU time: a thread that shares its CPU takes longer, as real work would.
+// Spends `duration` of the thread's own CPU time. A thread that shares its CPU takes longer, as real work would.
 void Spin(absl::Duration duration) {
   const absl::Duration end = ThreadCpuTime() + duration;
   while (ThreadCpuTime() < end) {

@@ -14,28 +14,30 @@
 
 namespace stoker {
 
-// Samples made from their id alone, for tests and scaling experiments. Immutable and thread-safe; no I/O.
+// A dataset whose samples are made from their ids alone, for tests and scaling experiments. It is immutable and
+// thread-safe and does no I/O.
 //
-// A raw field's bytes are the stream of SplitMix64 seeded with MixAll({0x73796e74685f7631, sample id, the field's
-// place}): 8-byte words, little-endian, the last one cut. In fields of floats the highest exponent bit of each
-// element is cleared: finite values below 2, for a NaN would not equal itself. A jpeg field is PaintPhotograph
-// with a seed and a palette of the same key, at quality 90.
+// The bytes of a raw field are a stream of SplitMix64 with the seed MixAll({0x73796e74685f7631, sample id, the field's
+// place}), as 8-byte words, little-endian, the last one cut. In fields of floats the highest exponent bit of each
+// element is cleared, so that values are finite and below 2: a NaN would not equal itself. A jpeg field is
+// PaintPhotograph with that seed as its seed and its palette, at quality 90.
 //
-// Fingerprint: SHA-256 of
+// The fingerprint is the SHA-256 of
 //   "stoker.synthetic.v1"
 //   number of samples, number of fields
-//   of each field: length of its name, its name, dtype and encoding (the numbers of the protobuf enums, neither of
+//   for each field: length of its name, its name, dtype and encoding (the numbers of the protobuf enums, neither of
 //   them unspecified), number of extents, extents
-// where numbers are 8 bytes, little-endian. Neither spin_us nor sleep_us counts.
+// where numbers are 8 bytes, little-endian. spin_us and sleep_us are no part of it.
 class Synthetic final : public Dataset {
  public:
-  // InvalidArgument, such as "fields[1].shape: …". Bounds: 64 fields with different names of letters, digits and
-  // underscores, up to 8 extents each, kMaxSampleBytes in all; 2^63 samples; a minute of spinning and of sleeping.
-  // Only the field `image` may be jpeg.
+  // Returns InvalidArgument for a configuration that is wrong, with a message such as "fields[1].shape: …". There may
+  // be up to 64 fields. Their names differ and have up to 64 letters, digits and underscores, the first no digit. A
+  // field has up to 8 extents, and all fields together up to kMaxSampleBytes. There may be up to 2^63 samples. Spinning
+  // and sleeping take up to a minute each. Only the field `image` may be jpeg.
   static absl::StatusOr<std::unique_ptr<Synthetic>> Create(const v1::Synthetic& config);
 
-  // "1024x1024x3": the configuration of one raw uint8 field `image` of that shape. InvalidArgument where `shape` is
-  // no list of positive numbers.
+  // Returns the configuration of one raw uint8 field `image` of the shape that a text such as "1024x1024x3" gives.
+  // Returns InvalidArgument where `shape` is not a list of positive numbers.
   static absl::StatusOr<v1::Synthetic> ParseShape(const std::string& shape);
 
   uint64_t size() const override { return samples_; }
@@ -44,17 +46,17 @@ class Synthetic final : public Dataset {
   uint64_t resident_bytes() const override { return sizeof(*this); }
   std::string description() const override;
 
-  // "synthetic/000000000042".
+  // Returns a name such as "synthetic/000000000042".
   std::string SampleName(uint64_t id) const override;
 
-  // Cannot fail.
+  // Makes the sample. It cannot fail.
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 
  private:
   Synthetic(const v1::Synthetic& config, SourceSchema schema);
 
   const uint64_t samples_;
-  const SourceSchema schema_;  // A jpeg field has its image's shape.
+  const SourceSchema schema_;  // In it a jpeg field has its image's shape.
   const absl::Duration spin_, sleep_;
   const std::string fingerprint_;
 };

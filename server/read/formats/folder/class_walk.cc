@@ -19,7 +19,7 @@ bool HasImageExtension(const char* name) {
   return false;
 }
 
-// One walk. Paths are relative to the root.
+// The walk of one class folder. Paths are relative to the root.
 class ClassWalk {
  public:
   ClassWalk(const WalkRoot& root, WalkProgress& progress) : root_(root), above_({root.id}), progress_(progress) {}
@@ -33,9 +33,9 @@ class ClassWalk {
   }
 
  private:
-  static constexpr uint64_t kProgressStep = 1024;  // Samples.
+  static constexpr uint64_t kProgressStep = 1024;  // samples from one report to the next
 
-  // Recursion ends: a loop is an error, and so is a path above PATH_MAX.
+  // Lists a folder and all below it. The recursion ends, because a loop is an error, and so is a path above PATH_MAX.
   absl::Status Visit(const std::string& path) {
     std::vector<std::string> folders;
     STOKER_ASSIGN_OR_RETURN(const FolderId id, List(path, folders));
@@ -45,7 +45,8 @@ class ClassWalk {
     return absl::OkStatus();
   }
 
-  // Adds the files of one folder and names the folders in it. Closes it before any of those is opened.
+  // Adds the files of one folder and names the folders in it. The folder is closed before any of those is opened, so
+  // that few descriptors are open at once.
   absl::StatusOr<FolderId> List(const std::string& path, std::vector<std::string>& folders) {
     auto folder = OpenFolder::At(root_.descriptor, path);
     if (!folder.ok()) return Error(path, folder.status());
@@ -62,7 +63,7 @@ class ClassWalk {
     }
   }
 
-  // Spares the disk a stat of what the entry's type tells.
+  // Adds one entry of a folder. It calls stat only where the entry's type does not tell enough.
   absl::Status AddEntry(const OpenFolder& folder, const dirent& entry, const std::string& path,
                         std::vector<std::string>& folders) {
     const bool image = HasImageExtension(entry.d_name);
@@ -99,9 +100,9 @@ class ClassWalk {
   }
 
   const WalkRoot& root_;
-  std::vector<FolderId> above_;  // The folders that contain the one being listed, outermost first.
+  std::vector<FolderId> above_;  // the folders that contain the one being listed, outermost first
   WalkProgress& progress_;
-  size_t below_class_ = 0;  // Bytes of "class/", which listed paths lack.
+  size_t below_class_ = 0;  // bytes of "class/", which listed paths do not begin with
   ClassListing listing_;
 };
 

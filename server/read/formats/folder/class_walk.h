@@ -14,13 +14,14 @@
 
 namespace stoker {
 
-// An encoded image above this is refused: it must fit into memory, for each worker.
+// The largest encoded image that is accepted, in bytes. Each worker must be able to hold one in memory.
 inline constexpr uint64_t kMaxImageFileBytes = uint64_t{256} << 20;
 
 // Counts samples as walks find them. Thread-safe.
 class WalkProgress {
  public:
-  // Unless empty, `report` is told the sum after each Add, by one thread at a time. It must outlive this.
+  // Unless `report` is empty, it is called with the sum after each Add, by one thread at a time. It must outlive this
+  // object.
   explicit WalkProgress(const std::function<void(uint64_t files)>& report) : report_(report) {}
 
   void Add(uint64_t files);
@@ -31,22 +32,22 @@ class WalkProgress {
   uint64_t files_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// What lies in and below one class folder. Value type.
+// What was found in and below one class folder. A value type.
 struct ClassListing {
-  FileList files;  // Samples, bytewise by their paths below the class folder.
-  std::vector<FolderListing::Directory> directories;
-  uint64_t skipped_files = 0;
-  std::string skipped_example;  // The bytewise first, so that every walk names the same.
+  FileList files;                                     // the samples, bytewise by their paths below the class folder
+  std::vector<FolderListing::Directory> directories;  // the class folder and all folders below it
+  uint64_t skipped_files = 0;                         // files that are no samples
+  std::string skipped_example;  // the bytewise first of these, so that every walk names the same one
 };
 
-// The folder whose class folders are walked.
+// The folder whose class folders are walked. Someone else owns the descriptor.
 struct WalkRoot {
-  std::string path;  // For messages.
+  std::string path;  // for messages
   int descriptor = -1;
   FolderId id;
 };
 
-// Lists one class folder by the rules of WalkImageFolder. Errors name the path that they are about.
+// Lists the class folder `name` by the rules of WalkImageFolder. Errors name the path that they are about. Thread-safe.
 absl::StatusOr<ClassListing> WalkClass(const WalkRoot& root, const std::string& name, WalkProgress& progress);
 
 }  // namespace stoker

@@ -10,7 +10,8 @@
 namespace stoker {
 namespace {
 
-// A path that openat(2) follows to below the folder that it starts from, symbolic links apart.
+// Returns whether openat(2) follows the path to below the folder that it starts from. Symbolic links may still lead
+// elsewhere.
 bool StaysBelow(std::string_view path) {
   while (true) {
     const size_t slash = path.find('/');
@@ -30,7 +31,7 @@ bool RangesNest(const FileList& files) {
   return files.sizes.size() == files.path_ends.size() && begin == files.paths.size();
 }
 
-// Of the files from `begin` to `end`, all of one class.
+// Checks the paths of the files [begin, end), which are all of one class.
 bool PathsAreInOrder(const FileList& files, uint64_t begin, uint64_t end) {
   for (uint64_t i = begin; i < end; ++i) {
     if (!StaysBelow(files.path(i)) || (i > begin && files.path(i - 1) >= files.path(i))) return false;

@@ -8,56 +8,60 @@
 
 namespace stoker {
 
-// Relative paths of files with their sizes, held compactly: 12 bytes a file beside its path.
+// Relative paths of files with their sizes, held compactly: a file takes 12 bytes beside its path. A value type.
 struct FileList {
   void Add(std::string_view path, uint32_t bytes);
   void Append(const FileList& other);
 
   uint64_t size() const { return sizes.size(); }
+
+  // Returns the path of file `i`, which must be below size(). It is valid until the list changes.
   std::string_view path(uint64_t i) const;
 
-  // The same files with their paths in bytewise order.
+  // Returns the same files with their paths in bytewise order.
   FileList Sorted() const;
 
-  std::string paths;                // One after another.
-  std::vector<uint64_t> path_ends;  // Where each ends in `paths`.
-  std::vector<uint32_t> sizes;      // Bytes of each file.
+  std::string paths;                // all paths, one after another
+  std::vector<uint64_t> path_ends;  // where each path ends in `paths`
+  std::vector<uint32_t> sizes;      // the bytes of each file
 };
 
-// The samples of an image folder, in index order: class folders bytewise by name, the files of each bytewise by
-// their path below it. Value type.
+// The samples of an image folder in index order. Class folders are in bytewise order of their names, and the files of
+// each are in bytewise order of their paths below it. A sample's id is its place in this order. A value type.
 struct FolderIndex {
   struct ClassFolder {
     std::string name;
-    uint64_t end = 0;  // One past its last sample; its first is where the folder before it ends.
+    uint64_t end = 0;  // one past the id of its last sample; its first sample is where the folder before it ends
   };
 
-  // Position in `classes` of the one that sample `id` belongs to.
+  // Returns the label of sample `id`: the position of its class folder in `classes`.
   int64_t Label(uint64_t id) const;
 
-  // "class/sub/file.jpg".
+  // Returns the path of sample `id`, such as "class/sub/file.jpg".
   std::string Path(uint64_t id) const;
 
-  // Whether all that the other functions rely on holds, for an index that comes from a file: ranges nest, names are
-  // in order, and no path is absolute or holds a component "." or "..".
+  // Checks an index that comes from a file. Returns whether all holds that the other functions rely on: ranges nest,
+  // names are in order, and no path is absolute or has a component "." or "..".
   bool IsWellFormed() const;
 
-  // "skipped 3 files that are not JPEG, PNG, WebP, BMP, PNM or TIFF, such as 'class/notes.txt'"; empty if none were.
+  // Returns a note such as "skipped 3 files that are not JPEG, PNG, WebP, BMP, PNM or TIFF, such as 'class/notes.txt'",
+  // or nothing if no file was skipped.
   std::string SkippedNote() const;
 
+  // Returns the bytes of memory that the index holds beside itself.
   uint64_t resident_bytes() const;
 
-  std::vector<ClassFolder> classes;  // None is empty.
-  FileList files;                    // Paths below their class folder.
+  std::vector<ClassFolder> classes;  // the class folders, none of which is empty
+  FileList files;                    // the samples, with their paths below their class folders
 
-  uint64_t skipped_files = 0;   // Files below class folders that are no samples,
-  std::string skipped_example;  // and one of them: "class/notes.txt".
+  uint64_t skipped_files = 0;   // how many files below class folders are no samples
+  std::string skipped_example;  // one of the skipped files, such as "class/notes.txt"
 };
 
-// What identifies the samples, independent of where they lie and when they were written: SHA-256 of
+// Returns what identifies the samples, wherever they are and whenever they were written. It is the SHA-256 of
 //   "stoker.image_folder.v1"
 //   number of samples
-//   of each sample, in index order:
+//   for each sample, in index order:
 //     length of its path, its path ("class/sub/file.jpg"), its size in bytes, its label
 // where numbers are 8 bytes, little-endian.
 std::string FolderFingerprint(const FolderIndex& index);

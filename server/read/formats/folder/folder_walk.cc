@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kLayout[] = "expected PATH/CLASS/IMAGE.jpg with at least one image in each class folder";
 
-// Names of the folders in `folder`, bytewise.
+// Returns the names of the folders in `folder`, in bytewise order.
 absl::StatusOr<std::vector<std::string>> ClassNames(OpenFolder& folder) {
   std::vector<std::string> names;
   while (true) {
@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<std::string>> ClassNames(OpenFolder& folder) {
   return names;
 }
 
-// Walks every class, `threads` at a time. Classes are begun in order and none is left half walked, so the first
-// error by class is the same in every run.
+// Walks the classes, `threads` at a time, until one fails. Classes are begun in order and none is left half walked, so
+// that the first error in the order of classes is the same in every run.
 std::vector<absl::StatusOr<ClassListing>> WalkClasses(const WalkRoot& root, const std::vector<std::string>& names,
                                                       const WalkOptions& options) {
   WalkProgress progress(options.progress);
@@ -58,7 +58,7 @@ std::vector<absl::StatusOr<ClassListing>> WalkClasses(const WalkRoot& root, cons
   return listings;
 }
 
-// Moves the classes' samples to `listing`, whose directories so far are the root's.
+// Moves what was found in the classes to `listing`, which has the root's directory only.
 void Merge(const std::vector<std::string>& names, std::vector<absl::StatusOr<ClassListing>> classes,
            FolderListing& listing) {
   FolderIndex& index = listing.index;
@@ -69,7 +69,7 @@ void Merge(const std::vector<std::string>& names, std::vector<absl::StatusOr<Cla
   index.files.sizes.reserve(samples);
   index.classes.reserve(names.size());
   for (size_t label = 0; label < names.size(); ++label) {
-    const ClassListing each = *std::move(classes[label]);  // Freed here: the whole is held once.
+    const ClassListing each = *std::move(classes[label]);  // It is freed here, so that nothing is held twice for long.
     index.files.Append(each.files);
     index.classes.push_back({names[label], index.files.size()});
     if (index.skipped_files == 0) index.skipped_example = each.skipped_example;

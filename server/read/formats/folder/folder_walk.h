@@ -11,24 +11,26 @@
 namespace stoker {
 
 struct WalkOptions {
-  int threads = 1;  // At least 1. One thread walks one class folder.
-  // If set, told now and then how many samples were found so far: by any thread, one at a time.
+  int threads = 1;  // threads that walk, at least 1; each takes one class folder at a time
+  // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
   std::function<void(uint64_t files)> progress;
 };
 
-// Lists the image folder `root`, as torchvision.datasets.ImageFolder does: every folder in it is a class, hidden ones
-// too, and every file at any depth below whose name ends in .jpg, .jpeg, .png or .webp, in any case, is a sample.
-// Files that lie in `root` itself are ignored.
+// Lists the image folder at the path `root`, which `root_descriptor` has open, as torchvision.datasets.ImageFolder
+// does. Every folder in it is a class, hidden ones too. Every file at any depth below a class folder is a sample if its
+// name ends in .jpg, .jpeg, .png, .webp, .bmp, .pbm, .pgm, .ppm, .tif or .tiff, in any case. Files in `root` itself are
+// ignored.
 //
-// Symbolic links to files and folders are followed wherever they lead, for datasets are often made of them; a link
-// that leads back to a folder above itself is an error, as is an image that is a dangling link. What is not a
-// regular file (a FIFO, a device) is skipped, and an image above kMaxImageFileBytes is an error.
+// Symbolic links to files and folders are followed wherever they lead, because datasets are often made of them. A link
+// that leads back to a folder above itself is an error, and so is an image that is a dangling link. What is not a
+// regular file (a FIFO, a device) is skipped. An image above kMaxImageFileBytes is an error.
 //
-// Differs from torchvision below nested folders: files are in the order of their whole path ("a/b.jpg" before
-// "z.jpg"), where torchvision has those of the outer folder first.
+// The order differs from torchvision's where folders are nested: files are in the order of their whole paths ("a/b.jpg"
+// before "z.jpg"), where torchvision has the files of the outer folder first.
 //
-// Errors name what they are about and, for a layout that is wrong, what is expected: NotFound, InvalidArgument, or
-// Unavailable where the disk fails. The same one whatever the number of threads, unless files change meanwhile.
+// Errors are NotFound, InvalidArgument, or Unavailable where the disk fails. They name what they are about and, where
+// the layout is wrong, what is expected. The error does not depend on the number of threads, unless files change
+// meanwhile.
 absl::StatusOr<FolderListing> WalkImageFolder(const std::string& root, int root_descriptor, const WalkOptions& options);
 
 }  // namespace stoker

@@ -38,7 +38,7 @@ SourceSchema ImageAndLabel() {
 
 constexpr char kExpected[] = "; expected a folder of class folders of images";
 
-// "image_folder.path: PATH: …"
+// Returns an error of the form "image_folder.path: PATH: REASON; expected …".
 absl::Status PathError(const std::string& path, absl::StatusCode code, const std::string& reason) {
   return absl::Status(code, absl::StrCat("image_folder.path: ", ShortPrintableName(path), ": ", reason, kExpected));
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> CanonicalPath(const std::string& path) {
 absl::StatusOr<Descriptor> OpenRoot(const std::string& root) {
   auto folder = OpenAt(AT_FDCWD, root, O_DIRECTORY);
   if (folder.ok()) return folder;
-  // It exists: it is a file.
+  // CanonicalPath has found the path, so NotFound (ENOTDIR) says that it is a file.
   const auto code = absl::IsNotFound(folder.status()) ? absl::StatusCode::kInvalidArgument : folder.status().code();
   return PathError(root, code, std::string(folder.status().message()));
 }
@@ -111,7 +111,8 @@ absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {
   return listing;
 }
 
-// Fails with DataLoss or Unavailable where a manifest cannot be used, with others where none is expected to be.
+// Returns the listing that the manifest holds. Errors are DataLoss or Unavailable where the manifest should be of use
+// but is not, and others where it need not be.
 absl::StatusOr<FolderListing> ImageFolder::ListByManifest() {
   if (manifest_path_.empty()) return absl::NotFoundError("none is kept");
   STOKER_ASSIGN_OR_RETURN(FolderListing listing, LoadManifest(manifest_path_, root_));
@@ -121,7 +122,7 @@ absl::StatusOr<FolderListing> ImageFolder::ListByManifest() {
 }
 
 void ImageFolder::SaveManifest(const FolderListing& listing) {
-  // One that is not settled would never be trusted.
+  // A listing that is not settled would never be trusted, so it is not kept.
   if (manifest_path_.empty() || !IsSettled(listing)) return;
   const absl::Status stored = StoreManifest(manifest_path_, root_, listing);
   if (!stored.ok())
@@ -156,7 +157,7 @@ absl::Status ImageFolder::Read(uint64_t id, SampleBytes& sample) const {
 absl::Status ImageFolder::ReadError(uint64_t id, const absl::Status& status) const {
   const std::string sample = absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.Path(id)), ": ");
   if (!absl::IsFailedPrecondition(status)) return absl::Status(status.code(), absl::StrCat(sample, status.message()));
-  // Overwritten in place, which no directory's time shows: the manifest must not survive a restart.
+  // The file was overwritten in place. No directory's time shows that, so the manifest must not survive a restart.
   if (!manifest_path_.empty() && !manifest_dropped_.exchange(true)) unlink(manifest_path_.c_str());
   return absl::UnavailableError(absl::StrCat(sample, "changed since it was indexed: ", status.message(),
                                              "; restore it, or restart the server to index the folder anew"));

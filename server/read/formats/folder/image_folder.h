@@ -19,31 +19,31 @@
 
 namespace stoker {
 
-// A folder of class folders of JPEG, PNG and WebP files: see WalkImageFolder for what belongs to it. Fields: image
-// (encoded), label (int64, the class folder's place in bytewise order). Fingerprint: FolderFingerprint.
+// A dataset of class folders of images. WalkImageFolder defines which files belong to it. Its fields are image
+// (encoded) and label (int64, the class folder's place in bytewise order). Its fingerprint is FolderFingerprint.
 //
-// A folder that `stokerd prepare` made says so: see prepared_folder.h. Where ops were run on its images their field
-// says which, and the fingerprint is PackedFingerprint.
+// A folder that `stokerd prepare` made says so (prepared_folder.h). If ops were run on its images, the field image
+// names them in the schema, and the fingerprint is PackedFingerprint.
 //
-// Immutable and thread-safe. Memory: 12 bytes a sample beside its path below the class folder.
+// The dataset is immutable and thread-safe. A sample takes 12 bytes of memory beside its path below the class folder.
 //
-// Files are opened relative to the folder as it was when it was opened: a link or mount that takes its path later
-// does not mix two datasets. Symbolic links are followed then as they were when the folder was indexed (neither
-// O_NOFOLLOW nor openat2's RESOLVE_BENEATH): datasets are often links into a store elsewhere, and only names that the
-// index holds are ever opened, none that a client sent.
+// The folder is held open and files are opened relative to it, so that a link or mount that takes its path later does
+// not mix two datasets. Symbolic links are followed when a file is read, as they were when the folder was indexed
+// (neither O_NOFOLLOW nor openat2's RESOLVE_BENEATH is used). Datasets are often links into a store elsewhere, and only
+// names that the index holds are ever opened, none that a client sent.
 class ImageFolder final : public Dataset {
  public:
   struct Options {
-    std::string name;       // What the dataset is called: errors of Read begin with it.
-    std::string cache_dir;  // Where its manifest is kept. Empty: nowhere.
-    int threads = 16;       // That index the folder; they wait for the disk rather than the CPU.
-    // If set, told now and then how many samples were found so far: by any thread, one at a time.
+    std::string name;       // the dataset's name, which errors of Read begin with
+    std::string cache_dir;  // the folder that keeps its manifest; where this is empty, none is kept
+    int threads = 16;       // threads that index the folder; they wait for the disk rather than the CPU
+    // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
     std::function<void(uint64_t files)> progress;
   };
 
-  // Opens the folder at config.path(), by its manifest if there is one that still holds, or else by walking it.
-  // InvalidArgument, NotFound or Unavailable; FailedPrecondition for a folder that must be prepared (again). The error
-  // names the path and what is expected there.
+  // Opens the folder at config.path(). It takes the listing from the manifest if that still holds, or else walks the
+  // folder. Errors are InvalidArgument, NotFound, Unavailable, or FailedPrecondition for a folder that must be prepared
+  // (again). They name the path and what is expected there.
   static absl::StatusOr<std::unique_ptr<ImageFolder>> Open(const v1::ImageFolder& config, const Options& options);
 
   uint64_t size() const override { return index_.files.size(); }
@@ -54,15 +54,15 @@ class ImageFolder final : public Dataset {
   std::string SampleName(uint64_t id) const override;
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 
-  // What the operator should know, a line each: files that were skipped, a manifest that cannot be kept.
+  // Returns lines that the operator should see, such as that files were skipped or a manifest cannot be kept.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   const FolderIndex& index() const { return index_; }
 
-  // The canonical path.
+  // Returns the folder's canonical path.
   const std::string& root() const { return root_; }
 
-  // Files below class folders that are no samples, and one of them.
+  // These return FolderIndex's members of the same names.
   uint64_t skipped_files() const { return index_.skipped_files; }
   const std::string& skipped_example() const { return index_.skipped_example; }
 
@@ -75,18 +75,18 @@ class ImageFolder final : public Dataset {
   absl::Status TakeOver(const v1::Prepared& prepared);
   absl::Status ReadError(uint64_t id, const absl::Status& status) const;
 
-  const std::string root_;  // Canonical path.
+  const std::string root_;  // the canonical path
   const std::string name_;
-  const std::string manifest_path_;  // Empty: none is kept.
+  const std::string manifest_path_;  // empty where none is kept
   const Descriptor folder_;
 
-  // Set by Open.
+  // Open sets these; they are constant after it.
   SourceSchema schema_;
   FolderIndex index_;
   std::string fingerprint_;
   std::vector<std::string> warnings_;
 
-  mutable std::atomic<bool> manifest_dropped_ = false;
+  mutable std::atomic<bool> manifest_dropped_ = false;  // whether Read has removed the manifest
 };
 
 }  // namespace stoker

@@ -39,9 +39,9 @@ absl::StatusOr<FolderListing> LoadManifest(const std::string& path, std::string_
   STOKER_ASSIGN_OR_RETURN(const Descriptor file, OpenAt(AT_FDCWD, path));
   struct stat status;
   if (fstat(file.number(), &status) != 0) return absl::UnavailableError("cannot stat");
-  // The header is looked at first: a huge file that is no manifest is not worth its memory.
+  // The header is read first, so that a huge file that is no manifest is not read into memory.
   STOKER_ASSIGN_OR_RETURN(const std::string header, ReadFirst(file.number(), kManifestHeaderBytes));
-  if (!IsManifestHeader(header, status.st_size)) return ParseManifest(header, root);  // Which says what it is.
+  if (!IsManifestHeader(header, status.st_size)) return ParseManifest(header, root);  // This returns the error.
   STOKER_ASSIGN_OR_RETURN(const std::string bytes, ReadFirst(file.number(), status.st_size));
   return ParseManifest(bytes, root);
 }

@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // Numbers are copied as they lie in memory.
+static_assert(std::endian::native == std::endian::little);  // Numbers are copied as they are in memory.
 
 constexpr std::string_view kMagic = "STOKER MANIFEST\n";
 constexpr uint32_t kVersion = 1;
@@ -20,6 +20,7 @@ constexpr size_t kFingerprintBytes = 32;
 
 uint64_t Checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+// Appends values to `bytes`.
 class Writer {
  public:
   template <typename Number>
@@ -41,7 +42,7 @@ class Writer {
   std::string bytes;
 };
 
-// Takes values from the front of some bytes. What lies beyond the end reads as zero, and is remembered in ok().
+// Takes values from the front of some bytes. A value beyond the end is read as zero, and done() is false from then on.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -66,7 +67,7 @@ class Reader {
 
   std::string_view GetBytes() { return Take(Get<uint64_t>()); }
 
-  // How many items follow, each of at least `item_bytes`: never more than there is room for.
+  // Reads how many items follow, each of at least `item_bytes`. It never returns more than there are bytes for.
   uint64_t GetCount(uint64_t item_bytes) {
     const uint64_t count = Get<uint64_t>();
     if (count <= rest_.size() / item_bytes) return count;
@@ -97,7 +98,7 @@ void PutHeader(Writer& writer) {
   writer.bytes += kMagic;
   writer.Put<uint32_t>(kVersion);
   writer.Put<uint32_t>(0);
-  writer.Put<uint64_t>(0);  // The file's size, once it is known.
+  writer.Put<uint64_t>(0);  // PutTrailer replaces this by the file's size.
 }
 
 void PutTrailer(Writer& writer) {
@@ -181,7 +182,7 @@ absl::StatusOr<FolderListing> ParseManifest(std::string_view bytes, std::string_
   if (Reader(bytes.substr(covered.size())).Get<uint64_t>() != Checksum(covered))
     return absl::DataLossError("its checksum is wrong");
   Reader reader(covered.substr(kManifestHeaderBytes));
-  if (reader.GetBytes() != root) return absl::FailedPreconditionError("it is of another folder");
+  if (reader.GetBytes() != root) return absl::FailedPreconditionError("it belongs to another folder");
   FolderListing listing;
   listing.began_seconds = reader.Get<int64_t>();
   listing.fingerprint = reader.Take(kFingerprintBytes);

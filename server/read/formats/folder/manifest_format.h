@@ -11,14 +11,15 @@
 
 namespace stoker {
 
-// The bytes of a manifest: the listing of an image folder. Pure functions.
+// The bytes of a manifest, which holds the listing of an image folder. All functions are pure.
 //
-// Where u32, u64 and i64 are little-endian and bytes are their number (u64) followed by themselves:
+// In the layout u32, u64 and i64 are little-endian. "bytes" stands for their number (u64), followed by the bytes
+// themselves.
 //
 //   magic              16 bytes, "STOKER MANIFEST\n"
-//   version            u32, 1: any other is not read
+//   version            u32, 1; no other version is read
 //   zero               u32
-//   file size          u64, the header and the checksum with it
+//   file size          u64, with the header and the checksum
 //   root               bytes: the folder's canonical path
 //   began              i64, seconds since 1970: FolderListing::began_seconds
 //   fingerprint        32 bytes
@@ -33,18 +34,20 @@ namespace stoker {
 //   paths              the path bytes
 //   checksum           u64, XXH3-64 of all the bytes before
 //
-// The checksum finds damage, not malice: who can write to the cache folder can change what is served. Even so a
-// manifest cannot name a file outside of the folder, symbolic links apart.
+// The checksum finds damage, not malice: whoever can write to the cache folder can change what is served. Even so, a
+// manifest cannot name a file outside the folder, except through symbolic links in it.
 
 std::string SerializeManifest(std::string_view root, const FolderListing& listing);
 
-// The listing that `bytes` hold. Any bytes are safe, and allocate no more than a small multiple of their number.
-// DataLoss for what is damaged or of another version, FailedPrecondition for the manifest of another root.
+// Returns the listing that `bytes` hold. Any bytes are safe to parse, and parsing allocates no more than a small
+// multiple of their number. Errors are DataLoss for a manifest that is damaged or of another version, and
+// FailedPrecondition for that of another root.
 absl::StatusOr<FolderListing> ParseManifest(std::string_view bytes, std::string_view root);
 
 inline constexpr size_t kManifestHeaderBytes = 32;
 
-// Whether a file of `file_bytes` that begins with `header`, of up to kManifestHeaderBytes, can be a manifest.
+// Returns whether a file of `file_bytes` bytes that begins with `header` can be a manifest. Only the first
+// kManifestHeaderBytes of `header` matter.
 bool IsManifestHeader(std::string_view header, uint64_t file_bytes);
 
 }  // namespace stoker

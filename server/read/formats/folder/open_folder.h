@@ -13,29 +13,31 @@
 
 namespace stoker {
 
-// One folder on disk, whatever path led there.
+// Identifies a folder on disk, whatever path led to it.
 struct FolderId {
   dev_t device = 0;
   ino_t inode = 0;
   friend bool operator==(const FolderId&, const FolderId&) = default;
 };
 
-// A folder whose entries are being listed. One thread. Messages of errors do not name it.
+// A folder whose entries are being listed. It is used by one thread at a time. The messages of errors do not name the
+// folder.
 class OpenFolder {
  public:
-  // Opens the folder at `path`, relative to the open folder `root`. NotFound or Unavailable.
+  // Opens the folder at `path`, relative to the open folder `root`. Errors are NotFound or Unavailable.
   static absl::StatusOr<OpenFolder> At(int root, const std::string& path);
 
-  // The next entry but "." and "..", or null after the last. Valid until the next call. Unavailable.
+  // Returns the next entry other than "." and "..", or null after the last one. It is valid until the next call. An
+  // error is Unavailable.
   absl::StatusOr<const dirent*> Next();
 
-  // What `name` in it is, symbolic links followed; nothing where there is none, or a link leads nowhere. Any other
-  // failure is Unavailable: it says nothing of what is there.
+  // Returns what stat(2) says of `name` in the folder, with symbolic links followed. Returns nothing where there is no
+  // such name or a link leads nowhere. Any other failure is Unavailable, since it tells nothing about what is there.
   absl::StatusOr<std::optional<struct stat>> Stat(const char* name) const;
 
   FolderId id() const { return id_; }
 
-  // Taken before the listing: what changes during it leaves another time.
+  // Returns the folder's time from before the listing, so that a change during the listing leaves another time.
   FileTime modified() const { return modified_; }
 
  private:

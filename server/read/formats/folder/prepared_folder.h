@@ -11,24 +11,26 @@
 
 namespace stoker {
 
-// What `stokerd prepare` says, in the file prepared.yaml, of an image folder that it made. Thread-safe.
+// The file prepared.yaml, in which `stokerd prepare` describes an image folder that it made. All functions are
+// thread-safe.
 
 inline constexpr char kPreparedFile[] = "prepared.yaml";
 
-// The file in `folder`, or none where there is none. Errors name it.
+// Reads prepared.yaml in `folder`. Returns nothing where there is no such file. Errors name the file.
 absl::StatusOr<std::optional<v1::Prepared>> ReadPrepared(const std::string& folder);
 
-// OK if the folder may be served: it was prepared to its end, and by ops that this build runs in the same way. Else
-// FailedPrecondition with what to do.
+// Returns OK if the folder may be served: it was prepared to its end, and by ops that this build runs in the same way.
+// Otherwise returns FailedPrecondition, which says what to do.
 absl::Status CheckServable(const v1::Prepared& prepared);
 
-// The fingerprint of a folder of packed images, whose names and sizes alone, in `folder_fingerprint`, do not say by
-// which ops they came to be: SHA-256 of
+// Returns the fingerprint of a folder of packed images. Its FolderFingerprint, `folder_fingerprint`, covers only names
+// and sizes and does not say which ops made the images. So the result is the SHA-256 of
 //   "stoker.prepared_folder.v1"
 //   folder_fingerprint
 //   length and bytes of each: source_fingerprint, the serialized pipeline, pixel_check
 //   pixel_version
-// where numbers are 8 bytes, little-endian. FailedPrecondition where the folder has changed since it was prepared.
+// where numbers are 8 bytes, little-endian. Returns FailedPrecondition where the folder has changed since it was
+// prepared.
 absl::StatusOr<std::string> PackedFingerprint(const v1::Prepared& prepared, const std::string& folder_fingerprint);
 
 }  // namespace stoker

@@ -34,11 +34,11 @@ absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
   if (file.number() < 0) return ErrnoError("cannot create", errno);
   STOKER_RETURN_IF_ERROR(WriteAll(file.number(), bytes));
   if (fsync(file.number()) != 0) return ErrnoError("cannot sync", errno);
-  if (close(file.Release()) != 0) return ErrnoError("cannot close", errno);  // Where NFS says that its disk is full.
+  if (close(file.Release()) != 0) return ErrnoError("cannot close", errno);  // NFS may say only here that it is full.
   return absl::OkStatus();
 }
 
-// A name beside `path` that no other writer takes.
+// Returns a path in the same folder as `path` that no other writer takes.
 std::string TemporaryPath(const std::string& path) {
   std::random_device random;
   return absl::StrCat(path, ".", absl::Hex(uint64_t{random()} << 32 | random(), absl::kZeroPad16), ".tmp");

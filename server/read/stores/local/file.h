@@ -12,10 +12,10 @@
 
 namespace stoker {
 
-// Files by system calls. Errors are NotFound or Unavailable unless said otherwise; messages do not name the file, for
-// the caller knows what it stands for.
+// Local files by system calls. Errors are NotFound or Unavailable unless a function says otherwise. Their messages do
+// not name the file, because the caller knows what it stands for. All functions are thread-safe.
 
-// An open file or folder, closed with its owner.
+// Owns the descriptor of an open file or folder and closes it at its end. It is used by one thread at a time.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -26,33 +26,35 @@ class Descriptor {
   }
   ~Descriptor();
 
+  // Returns the descriptor's number, −1 where it owns none.
   int number() const { return number_; }
+  // Gives up the ownership and returns the number.
   int Release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
 };
 
-// "No such file or directory" for ENOENT.
+// Returns the text of an errno, such as "No such file or directory" for ENOENT.
 std::string ErrnoText(int error);
 
-// openat(2) for reading, of a path relative to `folder` (or AT_FDCWD). Adds O_CLOEXEC, O_NOCTTY, and O_NONBLOCK,
-// without which a FIFO would wait for its writer.
+// Opens a path relative to `folder` (or AT_FDCWD) for reading, by openat(2). Adds O_CLOEXEC, O_NOCTTY and O_NONBLOCK to
+// `flags`. Without O_NONBLOCK a FIFO would wait for its writer.
 absl::StatusOr<Descriptor> OpenAt(int folder, const std::string& path, int flags = 0);
 
-// pread(2) of the file's first `count` bytes, or of all if they are fewer; returns how many. A file that shrinks
-// meanwhile or a disk that fails shows in the result, where a mapping would be a SIGBUS.
+// Reads the file's first `count` bytes, or all if they are fewer, by pread(2), and returns how many it read. A file
+// that shrinks meanwhile gives fewer bytes and a disk that fails gives an error, where a mapping would raise SIGBUS.
 absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes);
 
-// Replaces `bytes` by the whole of the regular file at `path`, relative to `folder`, which must be `expected` bytes
-// long. FailedPrecondition where it is not that file: no regular one, or of another size.
+// Replaces `bytes` by the whole regular file at `path`, relative to `folder`. Returns FailedPrecondition where it is
+// not a regular file of `expected` bytes.
 absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes);
 
-// write(2) until all bytes are.
+// Calls write(2) until all bytes are written.
 absl::Status WriteAll(int file, std::string_view bytes);
 
-// Writes `bytes` to a new file, down to the disk, and puts it in the place of the file at `path`: readers see the old
-// one or the new one, whole.
+// Writes `bytes` to a new file, syncs it to the disk and renames it to `path`. Readers see the old file or the new one,
+// as a whole. Where it fails, the old file stays.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);
 
 }  // namespace stoker

@@ -24,6 +24,15 @@ TEST(CapiLibraryTest, SaysItsVersions) {
   EXPECT_THAT(stoker_version(), MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
+TEST(CapiLibraryTest, SaysWhetherADeviceCanBeUsed) {
+  EXPECT_EQ(stoker_check_device("cpu"), STOKER_OK);
+  EXPECT_EQ(stoker_check_device("cuda:4000"), STOKER_FAILED_PRECONDITION);
+  EXPECT_STRNE(stoker_error(), "");
+  EXPECT_EQ(stoker_check_device("gpu"), STOKER_INVALID_ARGUMENT);
+  EXPECT_THAT(stoker_error(), HasSubstr("'gpu'"));
+  EXPECT_EQ(stoker_check_device(nullptr), STOKER_INVALID_ARGUMENT);
+}
+
 TEST(CapiLibraryTest, CodesAreThoseOfGrpc) {
   EXPECT_EQ(Report(absl::CancelledError("a")), STOKER_CANCELLED);
   EXPECT_EQ(Report(absl::FailedPreconditionError("b")), STOKER_FAILED_PRECONDITION);

@@ -250,7 +250,8 @@ uint64_t HashOf(const v1::Op& op) {
 }
 
 TEST(OpArgumentsTest, EveryOpOfTheSchemaHasItsForms) {
-  EXPECT_EQ(std::size(kForms), static_cast<size_t>(v1::Op::descriptor()->FindOneofByName("op")->field_count()));
+  const int ops = v1::Op::descriptor()->FindOneofByName("op")->field_count();
+  EXPECT_EQ(std::size(kForms), static_cast<size_t>(ops - 1));  // OwnOp has none.
 }
 
 TEST(OpArgumentsTest, DefaultsAndShortFormsAreWrittenOut) {

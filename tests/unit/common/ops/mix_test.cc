@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "common/ops/ops.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
@@ -73,7 +74,7 @@ TEST(BatchOpsTest, LambdaIsWhatTheRectangleLeaves) {
 TEST(BatchOpsTest, AChoiceTakesEachByItsWeight) {
   const v1::Op op = ParseOp(
       "random_choice { transforms { mix_up { num_classes: 5 } } transforms { cut_mix { num_classes: 5 } } p: 1 p: 3 }");
-  EXPECT_TRUE(MayMixUp(op) && MayCutMix(op) && IsBatchOp(op));
+  EXPECT_TRUE(MayMixUp(op) && MayCutMix(op) && ActsOf(op) == Acts::kOnBatch);
   EXPECT_EQ(MixedLabelsOf(op).field, "label");
   EXPECT_EQ(MixedLabelsOf(op).classes, 5);
   int mixed = 0;

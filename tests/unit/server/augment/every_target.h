@@ -9,7 +9,8 @@
 
 namespace stoker {
 
-// Expects that make() returns the same with each instruction set that this CPU has. One thread at a time.
+// Expects that make() returns the same with each instruction set that this CPU has. It is called by one thread at a
+// time.
 template <typename Make>
 void ExpectSameOnEveryTarget(const Make& make) {
   const auto expected = make();

@@ -18,7 +18,7 @@ inline Bytes FromHex(const char* hex) {
   return Bytes(bytes.begin(), bytes.end());
 }
 
-// The largest difference of two pictures of one size.
+// Returns the largest difference between two pictures of the same size.
 inline int LargestDifference(const Bytes& a, const Bytes& b) {
   int largest = 0;
   for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));

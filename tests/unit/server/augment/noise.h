@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-// The picture that make_golden.py resizes: packed H×W×3.
+// Returns the picture that make_golden.py resizes, as packed H×W×3.
 inline std::vector<uint8_t> Noise(ImageSize size) {
   std::vector<uint8_t> pixels(size.height * size.width * 3);
   uint32_t state = 1;

@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-// Pipelines as DrawOp might make them, often with values that change nothing.
+// Draws pipelines such as DrawOp might make, often with values that change nothing.
 class RandomOps {
  public:
   explicit RandomOps(uint32_t seed) : random_(seed) {}
@@ -19,7 +19,7 @@ class RandomOps {
 
   ImageSize Size() { return {Between(1, 24), Between(1, 24)}; }
 
-  // Up to `most` ops for an image of `size`.
+  // Returns up to `most` ops for an image of `size`.
   std::vector<OpParameters> Ops(ImageSize size, int64_t most) {
     std::vector<OpParameters> ops;
     for (int64_t n = Between(0, most); n > 0; --n) {
@@ -30,7 +30,7 @@ class RandomOps {
     return ops;
   }
 
-  // Some rectangle of an image of `whole` that contains `inner`.
+  // Returns some rectangle of an image of size `whole` that contains `inner`.
   Region Around(const Region& inner, ImageSize whole) {
     const int64_t top = Between(0, inner.top), left = Between(0, inner.left);
     return {top, left, {Between(inner.bottom(), whole.height) - top, Between(inner.right(), whole.width) - left}};

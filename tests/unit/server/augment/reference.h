@@ -18,8 +18,8 @@ struct ReferenceImage {
   ImageView view() const { return {pixels.data(), size, static_cast<ptrdiff_t>(size.width * 3)}; }
 };
 
-// `ops`, each on the whole image that the one before it made: nothing merged, moved or left out. Geometry is written
-// out pixel by pixel; for the other ops' own tests answer.
+// Applies each of `ops` to the whole image that the op before it made. No op is merged, moved or left out. Geometry is
+// written out pixel by pixel. The other ops are those of the server, which have their own tests.
 ReferenceImage ApplyOneByOne(ReferenceImage image, std::span<const OpParameters> ops);
 
 }  // namespace stoker

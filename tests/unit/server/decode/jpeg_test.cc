@@ -1,4 +1,4 @@
-// Any part of a JPEG has the pixels that libjpeg gives it in the whole.
+// These tests expect that any part of a JPEG has the pixels that libjpeg gives it when it decodes the whole image.
 
 #include "server/decode/jpeg.h"
 

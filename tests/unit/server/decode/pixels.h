@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-// Packed RGB of `region`, which `image` covers.
+// Returns the pixels of `region`, which `image` must cover, as packed RGB.
 inline std::vector<uint8_t> Pixels(const DecodedImage& image, const Region& region) {
   std::vector<uint8_t> pixels;
   for (int64_t y = region.top; y < region.bottom(); ++y)

@@ -1,8 +1,11 @@
 #include "server/work/worker_pool.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <thread>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
@@ -12,6 +15,18 @@ namespace stoker {
 namespace {
 
 constexpr uint64_t kBudget = uint64_t{256} << 20;
+
+// Time as the pool sees it: only what is read takes any, so that no turn depends on the machine. Thread-safe.
+class FakeClock {
+ public:
+  void Advance(std::chrono::nanoseconds time) { passed_ns_ += time.count(); }
+  WorkerPool::Clock clock() {
+    return [this] { return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(passed_ns_)); };
+  }
+
+ private:
+  std::atomic<int64_t> passed_ns_ = 0;
+};
 
 // Samples of one byte, whose reading may be held up.
 class FakeDataset : public Dataset {
@@ -24,11 +39,13 @@ class FakeDataset : public Dataset {
   std::string SampleName(uint64_t id) const override { return "fake/" + std::to_string(id); }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override {
     if (gate != nullptr) gate->WaitForNotification();
+    if (clock != nullptr) clock->Advance(std::chrono::nanoseconds(5));
     sample.fields.assign(1, {static_cast<uint8_t>(id)});
     return id == failing ? absl::UnavailableError("EIO") : absl::OkStatus();
   }
 
   absl::Notification* gate = nullptr;
+  FakeClock* clock = nullptr;
   uint64_t failing = ~uint64_t{0};
 
  private:
@@ -85,8 +102,10 @@ TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
   auto dataset = std::make_shared<FakeDataset>();
   absl::Notification gate;
   dataset->gate = &gate;
+  FakeClock clock;
+  dataset->clock = &clock;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool(1, kBudget, 1 << 20, /*cache_bytes=*/0, clock.clock());
   auto greedy = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto modest = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
   for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(greedy->Want({0, i % 200 * 4096, 4096}).ok());
@@ -99,8 +118,10 @@ TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
 
 TEST(WorkerPoolTest, RestEarnsNoCredit) {
   auto dataset = std::make_shared<FakeDataset>();
+  FakeClock clock;
+  dataset->clock = &clock;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool(1, kBudget, 1 << 20, /*cache_bytes=*/0, clock.clock());
   auto worked = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   for (uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(worked->Want({0, i % 200 * 4096, 4096}).ok());
   collector.Await(2000);

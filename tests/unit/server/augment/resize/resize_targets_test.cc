@@ -1,4 +1,4 @@
-// What each set of instructions that Resizer has code for must do alike.
+// Resizer has code for several sets of instructions. These tests run each of them and expect the same bytes.
 
 #include <algorithm>
 #include <vector>

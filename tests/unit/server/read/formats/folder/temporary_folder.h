@@ -16,7 +16,7 @@
 
 namespace stoker {
 
-// An empty folder that is removed with all in it. Paths are relative to it.
+// Makes an empty folder and removes it at its end, with all that is in it. Paths are relative to the folder.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "stoker-read-XXXXXX") {
@@ -56,7 +56,7 @@ class TemporaryFolder {
     STOKER_CHECK(utimensat(AT_FDCWD, path(folder).c_str(), times, 0) == 0);
   }
 
-  // SetTime for every folder, so that a walk of now is settled.
+  // Calls SetTime for every folder, so that a walk that begins now is settled.
   void Age(time_t seconds = 1'000'000'000) const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
       if (entry.is_directory() && !entry.is_symlink())

@@ -1,0 +1,678 @@
+"""The ops by torchvision's names. Written by proto/generate_ops.py: change pipeline.proto, not this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+from ._op import Op, dtype_word
+
+__all__ = [
+    "AdjustBrightness",
+    "AdjustContrast",
+    "AdjustHue",
+    "AdjustSaturation",
+    "CenterCrop",
+    "ColorJitter",
+    "ConvertColor",
+    "CutMix",
+    "GaussianBlur",
+    "Grayscale",
+    "MixUp",
+    "Normalize",
+    "OneHot",
+    "Pad",
+    "RandAugment",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
+    "RandomCrop",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomMask",
+    "RandomPosterize",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSolarize",
+    "RandomVerticalFlip",
+    "Resize",
+    "ToDtype",
+    "ToMemoryFormat",
+    "TrivialAugmentWide",
+    "UnpackBits",
+]
+
+
+# ---- Shape ----
+
+
+class RandomResizedCrop(Op):
+    """Takes a crop of random area and aspect ratio, and resizes it to ``size``. On the device: nearest, bilinear.
+
+    Arguments:
+        size: Output pixels: one number for a square, or height and width.
+        scale: Bounds of the crop's area as a share of the image's, drawn uniformly. Default 0.08, 1.
+        ratio: Bounds of the crop's width / height, drawn log-uniformly. Default 3/4, 4/3.
+        interpolation: One of nearest, bilinear, bicubic, lanczos. Default bilinear.
+        antialias: Whether a low-pass filter comes before reducing, as Pillow does it. Default true.
+    """
+
+    def __init__(
+        self,
+        size: Union[int, Sequence[int]],
+        scale: Optional[Sequence[float]] = None,
+        ratio: Optional[Sequence[float]] = None,
+        interpolation: Any = None,
+        antialias: Optional[bool] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            size=size, scale=scale, ratio=ratio, interpolation=interpolation, antialias=antialias, placement=placement
+        )
+
+
+class Resize(Op):
+    """Resizes the image. On the device: nearest, bilinear.
+
+    Arguments:
+        size: Output pixels: height and width, or one number for the shorter side, the aspect ratio kept.
+        interpolation: One of nearest, bilinear, bicubic, lanczos. Default bilinear.
+        max_size: With one number in ``size``: bound of the longer side; 0 is none. Default none.
+        antialias: Whether a low-pass filter comes before reducing, as Pillow does it. Default true.
+    """
+
+    def __init__(
+        self,
+        size: Union[int, Sequence[int]],
+        interpolation: Any = None,
+        max_size: Optional[int] = None,
+        antialias: Optional[bool] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            size=size, interpolation=interpolation, max_size=max_size, antialias=antialias, placement=placement
+        )
+
+
+class CenterCrop(Op):
+    """Takes the image's center. An image smaller than ``size`` is padded with zeros.
+
+    Arguments:
+        size: Output pixels: one number for a square, or height and width.
+    """
+
+    def __init__(self, size: Union[int, Sequence[int]], *, placement: Optional[str] = None) -> None:
+        super().__init__(size=size, placement=placement)
+
+
+class RandomCrop(Op):
+    """Takes a crop at a uniformly drawn place.
+
+    Arguments:
+        size: Output pixels: one number for a square, or height and width.
+        padding: Pixels added before cropping: one number for all borders; left/right and top/bottom; or left, top,
+            right, bottom. Default none.
+        pad_if_needed: Whether images smaller than ``size`` are padded instead of refused. Default false.
+        fill: Value of padded pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        size: Union[int, Sequence[int]],
+        padding: Union[int, Sequence[int], None] = None,
+        pad_if_needed: Optional[bool] = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(size=size, padding=padding, pad_if_needed=pad_if_needed, fill=fill, placement=placement)
+
+
+class Pad(Op):
+    """Adds pixels around the image.
+
+    Arguments:
+        padding: Pixels to add: one number for all borders; left/right and top/bottom; or left, top, right, bottom.
+        fill: Value of padded pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        padding_mode: What the added pixels are. One of constant, edge, reflect, symmetric. Default constant.
+    """
+
+    def __init__(
+        self,
+        padding: Union[int, Sequence[int]],
+        fill: Union[int, Sequence[int], None] = None,
+        padding_mode: Optional[str] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(padding=padding, fill=fill, padding_mode=padding_mode, placement=placement)
+
+
+class RandomHorizontalFlip(Op):
+    """Mirrors the image left to right.
+
+    Arguments:
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+class RandomVerticalFlip(Op):
+    """Mirrors the image top to bottom.
+
+    Arguments:
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+# ---- Color ----
+
+
+class ColorJitter(Op):
+    """Changes brightness, contrast, saturation and hue, in a drawn order. Each is left alone where it is not given.
+
+    Arguments:
+        brightness: A number x for factors from max(0, 1 − x) to 1 + x, or from and to. Default none.
+        contrast: As for brightness: a number, or from and to. Default none.
+        saturation: As for brightness: a number, or from and to. Default none.
+        hue: A number x ≤ 0.5 for shifts from −x to x, or from and to; in turns of the color wheel. Default none.
+    """
+
+    def __init__(
+        self,
+        brightness: Union[float, Sequence[float], None] = None,
+        contrast: Union[float, Sequence[float], None] = None,
+        saturation: Union[float, Sequence[float], None] = None,
+        hue: Union[float, Sequence[float], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(brightness=brightness, contrast=contrast, saturation=saturation, hue=hue, placement=placement)
+
+
+class AdjustBrightness(Op):
+    """Changes brightness as ColorJitter does, by a given factor.
+
+    Arguments:
+        brightness_factor: 0 is black, 1 changes nothing.
+    """
+
+    def __init__(self, brightness_factor: float, *, placement: Optional[str] = None) -> None:
+        super().__init__(brightness_factor=brightness_factor, placement=placement)
+
+
+class AdjustContrast(Op):
+    """Changes contrast as ColorJitter does, by a given factor.
+
+    Arguments:
+        contrast_factor: 0 is gray, 1 changes nothing.
+    """
+
+    def __init__(self, contrast_factor: float, *, placement: Optional[str] = None) -> None:
+        super().__init__(contrast_factor=contrast_factor, placement=placement)
+
+
+class AdjustSaturation(Op):
+    """Changes saturation as ColorJitter does, by a given factor.
+
+    Arguments:
+        saturation_factor: 0 is black and white, 1 changes nothing.
+    """
+
+    def __init__(self, saturation_factor: float, *, placement: Optional[str] = None) -> None:
+        super().__init__(saturation_factor=saturation_factor, placement=placement)
+
+
+class AdjustHue(Op):
+    """Changes hue as ColorJitter does, by a given shift.
+
+    Arguments:
+        hue_factor: −0.5 to 0.5, in turns of the color wheel.
+    """
+
+    def __init__(self, hue_factor: float, *, placement: Optional[str] = None) -> None:
+        super().__init__(hue_factor=hue_factor, placement=placement)
+
+
+class Grayscale(Op):
+    """Makes the image gray, in three equal channels.
+
+    Arguments:
+        num_output_channels: Must be 3 (torchvision's default is 1).
+    """
+
+    def __init__(self, num_output_channels: int = 1, *, placement: Optional[str] = None) -> None:
+        super().__init__(num_output_channels=num_output_channels, placement=placement)
+
+
+class RandomGrayscale(Op):
+    """Makes the image gray, in three equal channels.
+
+    Arguments:
+        p: Probability. Default 0.1.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+class ConvertColor(Op):
+    """Converts the image to another color space. Not torchvision's. Runs on the servers only.
+
+    Arguments:
+        to: The color space; YCbCr is of full range (JFIF). Must be ycbcr.
+    """
+
+    def __init__(self, to: str, *, placement: Optional[str] = None) -> None:
+        super().__init__(to=to, placement=placement)
+
+
+class RandomPosterize(Op):
+    """Keeps the upper bits of each value.
+
+    Arguments:
+        bits: Bits kept, 0 to 8.
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, bits: int, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(bits=bits, p=p, placement=placement)
+
+
+class RandomSolarize(Op):
+    """Inverts bright values.
+
+    Arguments:
+        threshold: Values from here on are inverted, 0 to 255 (256 for none).
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, threshold: float, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(threshold=threshold, p=p, placement=placement)
+
+
+class RandomInvert(Op):
+    """Inverts all values.
+
+    Arguments:
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+class RandomAutocontrast(Op):
+    """Stretches each channel over all values, as Pillow does it. Runs on the servers only.
+
+    Arguments:
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+class RandomEqualize(Op):
+    """Equalizes each channel's histogram, as Pillow does it. Runs on the servers only.
+
+    Arguments:
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(p=p, placement=placement)
+
+
+# ---- Geometry ----
+
+
+class RandomRotation(Op):
+    """Turns the image about its center. The image keeps its size.
+
+    Arguments:
+        degrees: A number d for angles from −d to d, or from and to; in degrees, counter-clockwise.
+        interpolation: One of nearest, bilinear. Default nearest.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        degrees: Union[float, Sequence[float]],
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(degrees=degrees, interpolation=interpolation, fill=fill, placement=placement)
+
+
+class RandomAffine(Op):
+    """Turns, shifts, scales and shears the image about its center. The image keeps its size.
+
+    Arguments:
+        degrees: A number d for angles from −d to d, or from and to; in degrees, clockwise, which is torchvision's; 0
+            for none.
+        translate: Bounds of the shift across and down, as shares of the image's width and height. Default none.
+        scale: Bounds of the factor. Default none.
+        shear: Degrees: a number x for −x to x across; from and to across; or from and to across, then down. Default
+            none.
+        interpolation: One of nearest, bilinear. Default nearest.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        degrees: Union[float, Sequence[float]],
+        translate: Optional[Sequence[float]] = None,
+        scale: Optional[Sequence[float]] = None,
+        shear: Union[float, Sequence[float], None] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            degrees=degrees,
+            translate=translate,
+            scale=scale,
+            shear=shear,
+            interpolation=interpolation,
+            fill=fill,
+            placement=placement,
+        )
+
+
+# ---- Neighborhood ----
+
+
+class GaussianBlur(Op):
+    """Blurs the image by a Gaussian kernel, whose standard deviation is drawn uniformly.
+
+    Arguments:
+        kernel_size: The kernel's size in pixels, odd: one number, or across and down.
+        sigma: The standard deviation in pixels: one number, or from and to. Default 0.1, 2.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Union[int, Sequence[int]],
+        sigma: Union[float, Sequence[float], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(kernel_size=kernel_size, sigma=sigma, placement=placement)
+
+
+class RandomAdjustSharpness(Op):
+    """Smooths or sharpens the image. Runs on the servers only.
+
+    Arguments:
+        sharpness_factor: 0 smooths, 1 changes nothing, 2 sharpens twice.
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, sharpness_factor: float, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(sharpness_factor=sharpness_factor, p=p, placement=placement)
+
+
+# ---- Covering ----
+
+
+class RandomErasing(Op):
+    """Paints a rectangle over. On the device it may come after ToDtype, where torchvision's examples have it. On the
+    device: floats too.
+
+    Arguments:
+        p: Probability. Default 0.5.
+        scale: Bounds of the rectangle's area as a share of the image's. Default 0.02, 0.33.
+        ratio: Bounds of height / width, drawn log-uniformly. Default 0.3, 3.3.
+        value: One number, or red, green, blue. Before ToDtype 0 to 255; after it any, in the units of what it finds:
+            after Normalize 0 is the mean color. Default 0.
+    """
+
+    def __init__(
+        self,
+        p: Optional[float] = None,
+        scale: Optional[Sequence[float]] = None,
+        ratio: Optional[Sequence[float]] = None,
+        value: Union[float, Sequence[float], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(p=p, scale=scale, ratio=ratio, value=value, placement=placement)
+
+
+class RandomMask(Op):
+    """Sets pixels to 0 in all channels: each is drawn, then all drawn ones take their four neighbors along. Not
+    torchvision's.
+
+    Arguments:
+        ratio: Share of pixels drawn, before they grow.
+        dilate: Whether drawn pixels take their neighbors along. Default true.
+    """
+
+    def __init__(self, ratio: float, dilate: Optional[bool] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(ratio=ratio, dilate=dilate, placement=placement)
+
+
+# ---- Policies ----
+
+
+class RandAugment(Op):
+    """Applies ops that it draws. Cubuk et al., "RandAugment: Practical Automated Data Augmentation with a Reduced
+    Search Space" (2020). Runs on the servers only.
+
+    Arguments:
+        num_ops: How many ops are applied. Default 2.
+        magnitude: How strong they are. Default 9.
+        num_magnitude_bins: How many magnitudes there are. Default 31.
+        interpolation: One of nearest, bilinear. Default nearest.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        num_ops: Optional[int] = None,
+        magnitude: Optional[int] = None,
+        num_magnitude_bins: Optional[int] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            num_ops=num_ops,
+            magnitude=magnitude,
+            num_magnitude_bins=num_magnitude_bins,
+            interpolation=interpolation,
+            fill=fill,
+            placement=placement,
+        )
+
+
+class TrivialAugmentWide(Op):
+    """Applies one op, of a drawn strength. Müller and Hutter, "TrivialAugment: Tuning-free Yet State-of-the-Art Data
+    Augmentation" (2021), wide space. Runs on the servers only.
+
+    Arguments:
+        num_magnitude_bins: How many magnitudes there are. Default 31.
+        interpolation: One of nearest, bilinear. Default nearest.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        num_magnitude_bins: Optional[int] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            num_magnitude_bins=num_magnitude_bins, interpolation=interpolation, fill=fill, placement=placement
+        )
+
+
+class RandomApply(Op):
+    """Applies all of ``transforms`` or none. They run where it runs. On the device: of ops that run there and keep the
+    size.
+
+    Arguments:
+        transforms: The ops, in the order of application.
+        p: Probability. Default 0.5.
+    """
+
+    def __init__(self, transforms: Sequence[Op], p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(transforms=list(transforms), p=p, placement=placement)
+
+
+class RandomChoice(Op):
+    """Applies one of ``transforms``. A RandomApply of probability 1 stands for several in a row. They run where it
+    runs, and all of them may be MixUp and CutMix. On the device: of ops that run there and keep the size.
+
+    Arguments:
+        transforms: The ops to choose from.
+        p: A weight for each. Default equal.
+    """
+
+    def __init__(
+        self, transforms: Sequence[Op], p: Optional[Sequence[float]] = None, *, placement: Optional[str] = None
+    ) -> None:
+        super().__init__(transforms=list(transforms), p=p, placement=placement)
+
+
+# ---- Floats and batches ----
+
+
+class ToDtype(Op):
+    """Converts images to another type. Runs on the loader's device only.
+
+    Arguments:
+        dtype: Half floats are rounded once, to nearest even, when all is computed in float32; uint8 converts nothing.
+            One of float32, float16, bfloat16, uint8.
+        scale: Whether 0…255 becomes 0…1. Default false.
+    """
+
+    def __init__(self, dtype: Any, scale: Optional[bool] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(dtype=dtype_word(dtype), scale=scale, placement=placement)
+
+
+class Normalize(Op):
+    """Computes (x − mean) / std for each channel, on floats. Runs on the loader's device only.
+
+    Arguments:
+        mean: One number for all channels, or one for each.
+        std: One number for all channels, or one for each.
+    """
+
+    def __init__(
+        self,
+        mean: Union[float, Sequence[float]],
+        std: Union[float, Sequence[float]],
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(mean=mean, std=std, placement=placement)
+
+
+class ToMemoryFormat(Op):
+    """Chooses the order of an image's axes in memory. Images arrive channels last. Not torchvision's. Runs on the
+    loader's device only.
+
+    Arguments:
+        memory_format: One of channels_first, channels_last. Default channels_first.
+    """
+
+    def __init__(self, memory_format: str = "channels_first", *, placement: Optional[str] = None) -> None:
+        super().__init__(memory_format=memory_format, placement=placement)
+
+
+class MixUp(Op):
+    """Mixes every image of a batch with the one before it (the first: with the last) to λ · itself + (1 − λ) · the
+    other, and so the labels, made one-hot float32. λ is drawn from Beta(alpha, alpha), one for a batch, by its first
+    position. It comes after all other ops on the image but ToMemoryFormat, on floats. Zhang et al., "mixup: Beyond
+    Empirical Risk Minimization" (2018), as torchvision has it. Runs on the loader's device only.
+
+    Arguments:
+        alpha: The parameter of the Beta distribution. Default 1.
+        num_classes: How many classes there are; labels are 0 … num_classes − 1. Must be given.
+        field: The field of the labels, one whole number a sample. Default label.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Optional[float] = None,
+        num_classes: Optional[int] = None,
+        field: Optional[str] = None,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(alpha=alpha, num_classes=num_classes, field=field, placement=placement)
+
+
+class CutMix(Op):
+    """Gives every image of a batch a rectangle of the one before it. Its place is drawn uniformly, its sides are √(1 −
+    λ) of the image's, it is cut where the image ends, and labels are mixed as MixUp's by what is left. All else is as
+    with MixUp, but it works on uint8 too. Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with
+    Localizable Features" (2019), as torchvision has it. Runs on the loader's device only.
+
+    Arguments:
+        alpha: The parameter of the Beta distribution. Default 1.
+        num_classes: How many classes there are; labels are 0 … num_classes − 1. Must be given.
+        field: The field of the labels, one whole number a sample. Default label.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Optional[float] = None,
+        num_classes: Optional[int] = None,
+        field: Optional[str] = None,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(alpha=alpha, num_classes=num_classes, field=field, placement=placement)
+
+
+class OneHot(Op):
+    """Makes of each whole number of a field num_classes numbers, which are 0 but for the one it names: 1. Not
+    torchvision's. Runs on the loader's device only.
+
+    Arguments:
+        num_classes: How many classes there are; numbers are below it.
+        field: The field of the whole numbers. Default label.
+        dtype: torch's one_hot gives int64. One of float32, float16, bfloat16, uint8, int64. Default float32.
+    """
+
+    def __init__(
+        self, num_classes: int, field: Optional[str] = None, dtype: Any = None, *, placement: Optional[str] = None
+    ) -> None:
+        super().__init__(num_classes=num_classes, field=field, dtype=dtype_word(dtype), placement=placement)
+
+
+class UnpackBits(Op):
+    """Makes of a uint8 field, whose bits are 0 or 1 each, uint8 of ``shape``; bits that fill up the last byte are left
+    out. It undoes numpy.packbits of the flattened array. Not torchvision's. Runs on the loader's device only.
+
+    Arguments:
+        field: The field.
+        shape: What becomes of each sample, without the samples' dimension.
+        bit_order: Which of a byte's bits comes first; numpy's bitorder. One of big, little. Default big.
+    """
+
+    def __init__(
+        self, field: str, shape: Sequence[int], bit_order: Optional[str] = None, *, placement: Optional[str] = None
+    ) -> None:
+        super().__init__(field=field, shape=shape, bit_order=bit_order, placement=placement)

@@ -1,0 +1,42 @@
+#ifndef STOKER_COMMON_OPS_DEVICE_TRAITS_H_
+#define STOKER_COMMON_OPS_DEVICE_TRAITS_H_
+
+#include "common/fields/image_size.h"
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// The pass over an image of uint8 that a device runs an op as.
+enum class DevicePass {
+  kNone,    // It works on other data: floats, labels, the image's layout.
+  kGather,  // Takes each output pixel from a place in the input: crops, resizes, flips, turns.
+  kColors,  // Makes a new color of each pixel's.
+  kBlur,
+  kMask,
+  kErase,
+};
+
+// What decides how a device runs an op on an image of uint8, and with which others in one pass. A value.
+struct DeviceTraits {
+  DevicePass pass = DevicePass::kNone;
+
+  // Of kGather.
+  enum class Geometry { kFlip, kCrop, kPad, kResize, kTurn };
+  Geometry geometry = Geometry::kFlip;
+  v1::Interpolation interpolation = v1::INTERPOLATION_UNSPECIFIED;  // Of kResize.
+  bool may_fill = false;                                            // Pixels from beyond the image may show,
+  bool mirrors = false;  // and these are the image's own, mirrored or repeated.
+
+  // Of kColors: how many changes the op may draw, and whether one may need the image's mean.
+  int most_colors = 0;
+  bool contrast = false;
+
+  ImageSize kernel;  // Of kBlur, in pixels.
+
+  bool one_level = true;   // The color that it fills or paints with is the same number for all channels.
+  bool on_floats = false;  // It may come after ToDtype too.
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_OPS_DEVICE_TRAITS_H_

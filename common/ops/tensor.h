@@ -1,0 +1,64 @@
+#ifndef STOKER_COMMON_OPS_TENSOR_H_
+#define STOKER_COMMON_OPS_TENSOR_H_
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "common/ops/description.h"
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// Ops that make of a field another dtype, layout or coding. They run on the device only.
+
+template <>
+struct Description<v1::ToDtype> : SameSize<v1::ToDtype> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnPixels;
+  static absl::Status Validate(const v1::ToDtype& op);
+  static bool IsDeterministic(const v1::ToDtype&) { return true; }
+  static Cost CostOf(const v1::ToDtype& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::Normalize> : SameSize<v1::Normalize> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnPixels;
+  static absl::Status Validate(const v1::Normalize& op);
+  static bool IsDeterministic(const v1::Normalize&) { return true; }
+  static Cost CostOf(const v1::Normalize& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::ToMemoryFormat> : SameSize<v1::ToMemoryFormat> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnPixels;
+  static absl::Status Validate(const v1::ToMemoryFormat& op);
+  static void FillDefaults(v1::ToMemoryFormat& op);
+  static bool IsDeterministic(const v1::ToMemoryFormat&) { return true; }
+  static Cost CostOf(const v1::ToMemoryFormat& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::OneHot> : SameSize<v1::OneHot> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnField;
+  static absl::Status Validate(const v1::OneHot& op);
+  static void FillDefaults(v1::OneHot& op);
+  static bool IsDeterministic(const v1::OneHot&) { return true; }
+  static Cost CostOf(const v1::OneHot& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::UnpackBits> : SameSize<v1::UnpackBits> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnField;
+  static absl::Status Validate(const v1::UnpackBits& op);
+  static void FillDefaults(v1::UnpackBits& op);
+  static bool IsDeterministic(const v1::UnpackBits&) { return true; }
+  static Cost CostOf(const v1::UnpackBits& op, ImageSize input, ImageSize output);
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_OPS_TENSOR_H_

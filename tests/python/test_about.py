@@ -1,0 +1,54 @@
+"""`python -m stoker`: what an installation says of itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import stoker
+from stoker import _library
+
+
+def about(*arguments, **environment):
+    command = [sys.executable, "-m", "stoker", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment or None)
+
+
+def test_it_says_version_library_and_what_is_installed():
+    said = about()
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith(
+        f"stoker {stoker.__version__}, on Python {sys.version_info[0]}.{sys.version_info[1]}."
+    )
+    assert f"  library     {_library.path()}\n" in said.stdout
+    assert f"version {stoker.__version__}, ABI version " in said.stdout
+    numpy = pytest.importorskip("numpy")
+    assert f"NumPy {numpy.__version__}" in said.stdout
+    assert "not installed: CuPy" in said.stdout
+    assert about("--version").stdout == f"stoker {stoker.__version__}\n"
+
+
+def test_it_says_why_there_is_no_cuda():
+    code = _library.library().stoker_check_device(b"cuda")
+    reason = _library.library().stoker_error().decode()
+    assert f"  CUDA        {'yes' if code == 0 else 'no: ' + reason}\n" in about().stdout
+
+
+def test_it_says_what_servers_offer(server):
+    said = about("--servers", server.address)
+    assert f"  servers     {server.address}\n    dataset   photos, 200 samples: image folder " in said.stdout, said.stderr
+
+
+def test_what_is_wrong_is_said_and_fails():
+    said = about("--servers", "127.0.0.1:1", "--connect-timeout", "0.2")
+    assert said.returncode == 1 and said.stderr.startswith("python -m stoker: ")
+    assert "127.0.0.1:1" in said.stderr and "Traceback" not in said.stderr
+
+
+def test_without_its_library_it_says_so(monkeypatch):
+    monkeypatch.setenv("STOKER_LIBRARY", "/nowhere.so")
+    said = about()
+    assert said.returncode == 1 and "/nowhere.so, which is no file" in said.stderr
+    assert said.stdout.startswith(f"stoker {stoker.__version__}")

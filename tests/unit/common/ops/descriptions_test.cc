@@ -1,0 +1,177 @@
+// What holds of every op, the one that is added tomorrow too, and what Descriptions say of placement, reach and cost.
+
+#include <string>
+#include <vector>
+
+#include "common/ops/nested.h"
+#include "common/ops/ops.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr ImageSize kImage = {120, 160};
+
+// A valid op of each kind, in the order of the proto. A new kind is added here, or EveryOpHasAnExample fails.
+const char* const kExamples[] = {
+    "random_resized_crop { size: 32 }",
+    "resize { size: 32 }",
+    "center_crop { size: 32 }",
+    "random_crop { size: 32 }",
+    "random_horizontal_flip {}",
+    "random_vertical_flip {}",
+    "to_dtype { dtype: DTYPE_FLOAT32 }",
+    "normalize { mean: 0 std: 1 }",
+    "to_memory_format {}",
+    "pad { padding: 2 }",
+    "color_jitter { hue: 0.1 }",
+    "grayscale { num_output_channels: 3 }",
+    "random_grayscale {}",
+    "random_rotation { degrees: 10 }",
+    "random_affine { degrees: 10 }",
+    "gaussian_blur { kernel_size: 3 }",
+    "random_erasing {}",
+    "random_mask { ratio: 0.1 }",
+    "convert_color { to: COLOR_SPACE_YCBCR }",
+    "random_posterize { bits: 4 }",
+    "random_solarize { threshold: 128 }",
+    "random_equalize {}",
+    "random_autocontrast {}",
+    "random_invert {}",
+    "random_adjust_sharpness { sharpness_factor: 2 }",
+    "adjust_brightness { brightness_factor: 2 }",
+    "adjust_contrast { contrast_factor: 2 }",
+    "adjust_saturation { saturation_factor: 2 }",
+    "adjust_hue { hue_factor: 0.1 }",
+    "rand_augment {}",
+    "trivial_augment_wide {}",
+    "random_apply { transforms { random_invert {} } }",
+    "random_choice { transforms { random_invert {} } }",
+    "mix_up { num_classes: 10 }",
+    "cut_mix { num_classes: 10 }",
+    "one_hot { num_classes: 10 }",
+    "unpack_bits { field: \"bits\" shape: 64 }",
+};
+
+v1::Op ParseOp(const std::string& text) {
+  v1::Op op;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &op)) << text;
+  return op;
+}
+
+std::vector<v1::Op> Examples() {
+  std::vector<v1::Op> ops;
+  for (const char* text : kExamples) ops.push_back(ParseOp(text));
+  return ops;
+}
+
+TEST(DescriptionsTest, EveryOpHasAnExample) {
+  const auto& oneof = *v1::Op::descriptor()->FindOneofByName("op");
+  std::vector<std::string> declared, shown;
+  for (int i = 0; i < oneof.field_count(); ++i)
+    if (oneof.field(i)->message_type()->name() != "OwnOp") declared.push_back(oneof.field(i)->message_type()->name());
+  for (const v1::Op& op : Examples()) shown.push_back(OpName(op));
+  EXPECT_THAT(shown, testing::UnorderedElementsAreArray(declared));
+}
+
+TEST(DescriptionsTest, EveryExampleIsValidWithAndWithoutDefaultsWrittenOut) {
+  for (const v1::Op& op : Examples()) {
+    EXPECT_TRUE(ValidateOp(op).ok()) << ValidateOp(op);
+    const v1::Op full = WithDefaults(op);
+    EXPECT_TRUE(ValidateOp(full).ok()) << ValidateOp(full);
+    EXPECT_EQ(WithDefaults(full).SerializeAsString(), full.SerializeAsString()) << OpName(op);
+  }
+}
+
+TEST(DescriptionsTest, WhatRunsOnTheServerDrawsAndEndsAtTheSizeThatIsToldBefore) {
+  for (const v1::Op& op : Examples()) {
+    if (!PlacementsOf(op).server) continue;
+    for (uint64_t position = 0; position < 20; ++position) {
+      ImageSize size = kImage;
+      std::vector<OpParameters> parameters;
+      const absl::Status status = DrawOp(op, {.seed = 1, .position = position}, size, parameters);
+      EXPECT_TRUE(status.ok()) << status;
+      EXPECT_EQ(size, OutputSize(op, kImage).value_or(size)) << OpName(op);
+    }
+  }
+}
+
+TEST(DescriptionsTest, ADeterministicOpDrawsTheSameForEveryKey) {
+  int deterministic = 0;
+  for (v1::Op op : Examples()) {
+    if (!PlacementsOf(op).server || !IsDeterministic(op)) continue;
+    ++deterministic;
+    std::vector<OpParameters> first;
+    for (uint64_t position = 0; position < 20; ++position) {
+      ImageSize size = kImage;
+      std::vector<OpParameters> parameters;
+      ASSERT_TRUE(DrawOp(op, {.seed = 1, .position = position}, size, parameters).ok());
+      if (position == 0) first = parameters;
+      EXPECT_EQ(parameters, first) << OpName(op);
+    }
+  }
+  EXPECT_GE(deterministic, 8);
+}
+
+TEST(DescriptionsTest, EveryOpCostsSomethingAndMoreOfLargerImages) {
+  for (const v1::Op& op : Examples()) {
+    const Cost small = CostOf(op, kImage), large = CostOf(op, {480, 640});
+    EXPECT_GT(small.arithmetic, 0) << OpName(op);
+    EXPECT_GT(small.bytes, 0) << OpName(op);
+    EXPECT_GE(large.arithmetic, small.arithmetic) << OpName(op);
+    EXPECT_GE(large.bytes, small.bytes) << OpName(op);
+  }
+}
+
+TEST(DescriptionsTest, CostsAreOfWhatOpsDo) {
+  EXPECT_EQ(CostOf(ParseOp("pad { padding: 10 }"), {80, 80}).bytes, 3 * 100 * 100);
+  // A resize by half reads four taps an axis, from 80×80 to 80×40 to 40×40.
+  EXPECT_EQ(CostOf(ParseOp("resize { size: 40 }"), {80, 80}).arithmetic, 6 * 4 * (80 * 40 + 40 * 40));
+  const Cost blur = CostOf(ParseOp("gaussian_blur { kernel_size: 9 }"), kImage);
+  EXPECT_EQ(CostOf(ParseOp("random_apply { transforms { gaussian_blur { kernel_size: 9 } } "
+                           "transforms { gaussian_blur { kernel_size: 9 } } }"),
+                   kImage)
+                .arithmetic,
+            2 * blur.arithmetic);
+  EXPECT_EQ(CostOf(ParseOp("random_choice { transforms { gaussian_blur { kernel_size: 9 } } "
+                           "transforms { random_invert {} } }"),
+                   kImage)
+                .arithmetic,
+            blur.arithmetic);
+  EXPECT_EQ(CostOf(ParseOp("rand_augment { num_ops: 4 }"), kImage).arithmetic,
+            4 * CostOf(ParseOp("trivial_augment_wide {}"), kImage).arithmetic);
+}
+
+TEST(DescriptionsTest, AnOpRunsWhereAllThatItHoldsCan) {
+  const auto places = [](const std::string& op) {
+    const Placements placements = PlacementsOf(ParseOp(op));
+    return std::string(placements.server ? "server " : "") + (placements.device ? "device" : "");
+  };
+  EXPECT_EQ(places("random_apply { transforms { random_invert {} } }"), "server device");
+  EXPECT_EQ(places("random_apply { transforms { random_invert {} } transforms { random_equalize {} } }"), "server ");
+  EXPECT_EQ(places("random_choice { transforms { mix_up {} } transforms { cut_mix {} } }"), "device");
+  EXPECT_EQ(places("normalize {}"), "device");
+}
+
+TEST(DescriptionsTest, AnOpActsOnWhatThoseInItActOn) {
+  EXPECT_EQ(ActsOf(ParseOp("random_crop {}")), Acts::kOnGeometry);
+  EXPECT_EQ(ActsOf(ParseOp("color_jitter {}")), Acts::kOnPixels);
+  EXPECT_EQ(ActsOf(ParseOp("one_hot {}")), Acts::kOnField);
+  EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } }")), Acts::kOnPixels);
+  EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } transforms { pad {} } }")),
+            Acts::kOnGeometry);
+  EXPECT_EQ(ActsOf(ParseOp("random_choice { transforms { mix_up {} } transforms { cut_mix {} } }")), Acts::kOnBatch);
+}
+
+TEST(DescriptionsTest, OwnOpsAreReservedAndRefusedByName) {
+  EXPECT_EQ(ValidateOp(ParseOp("own_op { name: \"fog\" version: 3 }")).message(),
+            "OwnOp.name: there is no op 'fog' here: this version runs no own ops yet");
+  EXPECT_THAT(std::string(ValidateOp(ParseOp("own_op {}")).message()), HasSubstr("OwnOp.name: must be given"));
+}
+
+}  // namespace
+}  // namespace stoker
