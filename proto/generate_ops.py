@@ -397,13 +397,11 @@ def generated(root: Path, protoc: str) -> dict[Path, str]:
     command = [protoc, f"-I{root / 'proto'}", "--include_source_info", "--descriptor_set_out=/dev/stdout", _PROTO]
     descriptors = fields_of(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     kinds = list(kinds_of(descriptors[1][0]))
-    files = {root / _CLASSES: python_of(kinds)}
     page = root / _PAGE
-    if page.is_file():
-        files[page] = with_region(page.read_text(encoding="utf-8"), table_of(kinds))
-    else:
-        print(f"{_PAGE} is not there, hence no table of ops", file=sys.stderr)
-    return files
+    return {
+        root / _CLASSES: python_of(kinds),
+        page: with_region(page.read_text(encoding="utf-8"), table_of(kinds)),
+    }
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
-"""Prints every public class and function of the package stoker that has no docstring of its own; exits with 1 if there
-are any. An op of stoker.transforms may go without one where its name is torchvision's.
+"""Prints every public class and function of stoker and stoker.transforms that has no docstring of its own; exits with 1 if
+there are any.
 """
 
 import inspect
@@ -7,7 +7,10 @@ import sys
 
 import stoker
 
-PUBLIC = {f"stoker.{name}": getattr(stoker, name) for name in stoker.__all__}
+PUBLIC = {
+    **{f"stoker.{name}": getattr(stoker, name) for name in stoker.__all__},
+    **{f"stoker.transforms.{name}": getattr(stoker.transforms, name) for name in stoker.transforms.__all__},
+}
 
 wrong = [
     name

@@ -205,5 +205,5 @@ def _identity(to: Conversion, op: Any, place: str) -> None:
 
 
 @converts("torchvision", "ToPILImage")
-def _to_p_i_l_image(to: Conversion, op: Any, place: str) -> None:
+def _to_pil_image(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(to.cast is None, "comes after a conversion to floats")

@@ -1,8 +1,14 @@
 // What holds of every op, the one that is added tomorrow too, and what Descriptions say of placement, reach and cost.
 
+#include <fstream>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "common/config/yaml_scalar.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "gmock/gmock.h"
@@ -165,6 +171,72 @@ TEST(DescriptionsTest, AnOpActsOnWhatThoseInItActOn) {
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } transforms { pad {} } }")),
             Acts::kOnGeometry);
   EXPECT_EQ(ActsOf(ParseOp("random_choice { transforms { mix_up {} } transforms { cut_mix {} } }")), Acts::kOnBatch);
+}
+
+// ---- The documentation's table, which proto/generate_ops.py makes of the proto's comments ----
+
+// The cells of the table's rows by the first one, an op's name.
+std::map<std::string, std::vector<std::string>> DocumentedOps() {
+  std::ifstream page(STOKER_SOURCE_DIR "/docs/pipeline.md");
+  std::map<std::string, std::vector<std::string>> rows;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    inside = (inside || line == "<!-- ops: generated -->") && line != "<!-- end of ops -->";
+    const std::vector<std::string> cells = absl::StrSplit(line, " | ");
+    if (inside && cells.size() == 4) rows[cells[0].substr(2)] = cells;
+  }
+  return rows;
+}
+
+// The value in "`name` = value, …" as texts of numbers or words. Nothing where none is told, or "none".
+std::vector<std::string> DocumentedDefault(const std::string& arguments, const std::string& name) {
+  const std::string begin = "`" + name + "` = ";
+  const size_t at = arguments.find(begin);
+  if (at == arguments.npos) return {};
+  std::string value = arguments.substr(at + begin.size());
+  value = value[0] == '[' ? value.substr(1, value.find(']') - 1) : value.substr(0, value.find_first_of(" ,"));
+  if (value == "none" || value == "equal") return {};
+  return absl::StrSplit(value, ", ");
+}
+
+// The number that "3/4" means, in all its digits; another text as it is.
+std::string Evaluated(const std::string& text) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
+  if (parts.second.empty()) return text;
+  return absl::StrFormat("%.17g", std::stod(parts.first) / std::stod(parts.second));
+}
+
+TEST(DocumentedOpsTest, ArePlacedWhereTheTableSays) {
+  const auto rows = DocumentedOps();
+  for (const v1::Op& op : Examples()) {
+    ASSERT_TRUE(rows.contains(OpName(op))) << OpName(op);
+    const std::string& on_device = rows.at(OpName(op))[2];
+    const Placements places = PlacementsOf(op);
+    EXPECT_EQ(places.device, on_device != "no") << OpName(op);
+    EXPECT_EQ(places.server, on_device != "always") << OpName(op);
+  }
+}
+
+TEST(DocumentedOpsTest, MeanTheSameWithTheDefaultsOfTheTableWrittenOut) {
+  const auto rows = DocumentedOps();
+  int defaults = 0;
+  for (const v1::Op& op : Examples()) {
+    v1::Op full = op;
+    const auto& reflection = *full.GetReflection();
+    auto& arguments = *reflection.MutableMessage(
+        &full, reflection.GetOneofFieldDescriptor(full, full.GetDescriptor()->FindOneofByName("op")));
+    for (int i = 0; i < arguments.GetDescriptor()->field_count(); ++i) {
+      const auto& field = *arguments.GetDescriptor()->field(i);
+      const auto texts = DocumentedDefault(rows.at(OpName(op))[1], field.name());
+      if (!texts.empty() && field.is_repeated() && arguments.GetReflection()->FieldSize(arguments, &field) > 0)
+        continue;
+      for (const std::string& text : texts)
+        EXPECT_TRUE(StoreScalar(Evaluated(text), field, arguments).ok()) << OpName(op) << "." << field.name() << text;
+      defaults += !texts.empty();
+    }
+    EXPECT_EQ(WithDefaults(full).ShortDebugString(), WithDefaults(op).ShortDebugString());
+  }
+  EXPECT_GT(defaults, 40);
 }
 
 TEST(DescriptionsTest, OwnOpsAreReservedAndRefusedByName) {
