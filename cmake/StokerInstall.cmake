@@ -26,11 +26,6 @@ function(stoker_install_client library)
   install(FILES ${PROJECT_SOURCE_DIR}/common/check.h ${PROJECT_SOURCE_DIR}/common/status_macros.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stoker/common)
 
-  add_library(stoker_client INTERFACE)
-  add_library(stoker::client ALIAS stoker_client)
-  set_target_properties(stoker_client PROPERTIES EXPORT_NAME client)
-  target_compile_features(stoker_client INTERFACE cxx_std_20)
-  target_link_libraries(stoker_client INTERFACE ${library})
   install(TARGETS stoker_client ${libraries} EXPORT stoker-targets ARCHIVE)
   install(TARGETS stoker_capi stoker_torch EXPORT stoker-library-targets LIBRARY)
   install(FILES ${PROJECT_SOURCE_DIR}/client/capi/stoker.h
@@ -48,8 +43,13 @@ function(stoker_install_client library)
     DESTINATION ${package})
 endfunction()
 
-stoker_install_client(stoker_loader)
-install(TARGETS stoker RUNTIME)
+if(STOKER_BUILD_CLIENT)
+  stoker_install_client(stoker_loader)
+  install(TARGETS stoker RUNTIME)
+endif()
+if(NOT STOKER_BUILD_SERVER)
+  return()
+endif()
 
 # The server as a service. /etc is the operator's: nothing is installed there, and nothing there is replaced. What
 # concerns a server alone is the component `server`.

@@ -4,7 +4,7 @@
 #
 # STOKER_STATIC_LINK says whether that can be had: cmake/build_pic_libraries.sh makes what Debian does not package so, and
 # ./dev runs it. Not with sanitizers, whose runtimes want the shared ones.
-set(STOKER_PIC_LIBRARIES ${PROJECT_SOURCE_DIR}/.cache/pic CACHE PATH "What cmake/build_pic_libraries.sh made")
+stoker_made_once(STOKER_PIC_LIBRARIES cmake/build_pic_libraries.sh)
 set(STOKER_STATIC_LINK OFF)
 if(EXISTS ${STOKER_PIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
   set(STOKER_STATIC_LINK ON)

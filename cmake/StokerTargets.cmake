@@ -3,7 +3,8 @@
 add_library(stoker_compile_options INTERFACE)
 target_compile_features(stoker_compile_options INTERFACE cxx_std_20)
 target_compile_options(stoker_compile_options INTERFACE
-  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Werror -ffp-contract=off)
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers $<$<BOOL:${STOKER_WERROR}>:-Werror>
+  -ffp-contract=off)
 # At -O3 GCC 12 warns that `"text" + std::string` might copy over itself, which it cannot (GCC's bug 105651, mended in 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stoker_compile_options INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
@@ -16,6 +17,10 @@ if(STOKER_SANITIZE)
 endif()
 if(STOKER_SANITIZE STREQUAL "thread")
   include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/cmake/tsan)  # For the generated code too.
+  # Instrumented libraries come before packaged ones, for what those libraries need themselves as well.
+  stoker_made_once(STOKER_TSAN_LIBRARIES cmake/build_tsan_libraries.sh)
+  set(CMAKE_BUILD_RPATH ${STOKER_TSAN_LIBRARIES})
+  target_link_options(stoker_compile_options INTERFACE -Wl,--disable-new-dtags)
 endif()
 if(STOKER_THREAD_SAFETY)
   target_compile_options(stoker_compile_options INTERFACE -Wthread-safety)
@@ -50,10 +55,22 @@ function(stoker_program name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} stoker_compile_options)
 endfunction()
 
-# stoker_test(NAME SOURCES ... DEPENDS ...): a GoogleTest program whose tests CTest runs one by one.
+# stoker_test(NAME SOURCES ... DEPENDS ... [CONCURRENT] [PROPERTIES ...]): a GoogleTest program whose tests CTest runs one
+# by one. CONCURRENT: it has several threads at work on one thing; the preset tsan builds and runs these.
 function(stoker_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(ARG "CONCURRENT" "" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
   stoker_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gmock_main)
+  # What is tested is compiled as it is shipped. The tests themselves need not be fast, and compile in half the time when
+  # what sanitizers add is not optimized.
+  if(STOKER_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)
+  else()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(ARG_CONCURRENT)
+    list(APPEND ARG_PROPERTIES LABELS concurrent)
+    add_dependencies(concurrent ${name})
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 ${ARG_PROPERTIES})
 endfunction()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# build_pic_libraries.sh CACHE: the static libraries that libstoker.so and the bundle's programs are linked from, in
-# CACHE/pic. Takes a minute, and nothing where CACHE has those of the installed versions already.
+# build_pic_libraries.sh [--where]: the static libraries that libstoker.so and the bundle's programs are linked from, in a
+# folder of the user's cache. Takes a minute, and nothing where those of the installed versions are there already. With
+# --where it only says which folder that is.
 #
 # Debian compiles its static libraries for position-independent programs. A shared library can take them too, if it binds
 # their symbols to itself, but for objects that reach thread-local variables, or libc's stderr, in the way that only a
@@ -15,26 +16,38 @@ readonly packaged=/usr/lib/x86_64-linux-gnu
 # By package, the sources that are needed; then those whose libraries are taken as they are.
 sources=(
   abseil="$(version_of libabsl-dev)"
-  fmtlib="$(version_of libfmt-dev)"
-  highway="$(version_of libhwy-dev)"
   libspng="$(version_of libspng-dev)"
   protobuf="$(version_of libprotobuf-dev)"
   re2="$(version_of libre2-dev)"
-  spdlog="$(version_of libspdlog-dev)"
   xxhash="$(version_of libxxhash-dev)"
 )
-as_they_are=(libgrpc++-dev libc-ares-dev libssl-dev libyaml-cpp-dev zlib1g-dev libjpeg62-turbo-dev libwebp-dev)
-built=pic-$({
+as_they_are=(libgrpc++-dev libc-ares-dev libssl-dev libyaml-cpp-dev zlib1g-dev)
+# What only the server's programs are linked from: a machine that builds the client alone lacks it.
+with_server=
+if is_installed libhwy-dev && is_installed libspdlog-dev; then
+  with_server=yes
+  sources+=(
+    fmtlib="$(version_of libfmt-dev)"
+    highway="$(version_of libhwy-dev)"
+    spdlog="$(version_of libspdlog-dev)"
+  )
+  as_they_are+=(libjpeg62-turbo-dev libwebp-dev)
+fi
+built=$cache/$({
   echo "${sources[*]}"
   for package in "${as_they_are[@]}"; do version_of "$package"; done
   cat "${BASH_SOURCE[0]}"
-} | sha256sum | cut -c 1-16)
-enter "${1:?where to keep them}" pic "$built"
+} | named_after pic)
+if [[ ${1:-} == --where ]]; then
+  echo "$built"
+  exit
+fi
+enter "$built"
 echo "Building static libraries for libstoker.so and the bundle, once; it takes a minute or two"
 get_sources "${sources[@]}"
 
 for library in absl_\* protobuf re2 grpc++_reflection grpc++ grpc gpr upb address_sorting cares ssl crypto yaml-cpp z \
-  jpeg webp; do
+  ${with_server:+jpeg webp}; do
   # shellcheck disable=SC2086  # A pattern.
   ln -s "$packaged"/lib$library.a "$work/lib"
 done
@@ -83,8 +96,10 @@ build() {
   build_with_cmake "$1" "$2" "$flags" -DBUILD_SHARED_LIBS=OFF "${@:3}"
   find "$work/build/$1" -name '*.a' -exec cp -t "$work/lib" {} +
 }
-build fmtlib fmt -DFMT_TEST=OFF -DFMT_DOC=OFF
-build highway hwy -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF
 build libspng spng_static -DBUILD_EXAMPLES=OFF
-build spdlog spdlog -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF
-leave pic "$built"
+if [[ $with_server ]]; then
+  build fmtlib fmt -DFMT_TEST=OFF -DFMT_DOC=OFF
+  build highway hwy -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF
+  build spdlog spdlog -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF
+fi
+leave "$built"

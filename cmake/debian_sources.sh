@@ -2,29 +2,23 @@
 # Sourced by build_*_libraries.sh: what rebuilding libraries of installed Debian packages from their own sources takes.
 # Sources come from the machine's own Debian mirror through lists of our own: the system's files stay as they are.
 #
-#   enter CACHE NAME BUILT   ends the script, with CACHE/NAME leading to CACHE/BUILT, where that was built before;
-#                            otherwise the script is alone here, and $work is an empty folder with a folder lib
+#   enter FOLDER             ends the script where FOLDER is there already; otherwise the script is alone in making it, and
+#                            $work is an empty folder with a folder lib
 #   get_sources SOURCE=VERSION...   unpacks them, patched, in $work/source
 #   build_with_cmake SOURCE TARGET FLAGS [CMAKE-ARGUMENT...]   as debian/rules do, but for FLAGS, in $work/build/SOURCE
-#   leave NAME BUILT         makes $work/lib CACHE/BUILT
+#   leave FOLDER             makes $work/lib FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/cache_folder.sh"
 
 # version_of PACKAGE: of the source that the installed PACKAGE was built from.
+# shellcheck disable=SC2016  # The variables are dpkg-query's.
+is_installed() { [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null) == ii* ]]; }
 version_of() { dpkg-query -W -f='${source:Version}' "$1"; }
 
-use_if_built() {
-  [[ -d $cache/$2 ]] || return 0
-  ln -sfn "$2" "$cache/$1"
-  exit 0
-}
-
 enter() {
-  mkdir -p "$1"
-  cache=$(cd "$1" && pwd)
-  use_if_built "$2" "$3"
-  exec {lock}>"$cache/$2.lock"
-  flock "$lock"
-  use_if_built "$2" "$3"  # By who held the lock.
-  work=$cache/$2.work
+  [[ ! -d $1 ]] || exit 0
+  alone "$1"
+  [[ ! -d $1 ]] || exit 0  # By who held the lock.
+  work=$1.work
   rm -rf "$work"
   mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/source" "$work/lib"
   trap 'rm -rf "$work"' EXIT
@@ -50,8 +44,4 @@ build_with_cmake() {
   cmake --build "$build" --target "$2" -j "$(nproc)"
 }
 
-leave() {
-  rm -rf "${cache:?}/$2"
-  mv "$work/lib" "$cache/$2"
-  ln -sfn "$2" "$cache/$1"
-}
+leave() { mv "$work/lib" "$1"; }

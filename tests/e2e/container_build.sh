@@ -30,7 +30,7 @@ while read -r -a words; do
 done < <(grep '^COPY ' <<<"$stage")
 
 command=$(sed -n 's/^RUN \(cmake .*\)/\1/p' <<<"$stage")
-[[ $command =~ ^(cmake\ --preset\ ([a-z]+))\ \&\&\ cmake\ --build\ .*--target\ ([a-z]+)$ ]] ||
+[[ $command =~ ^(cmake\ --preset\ ([a-z]+)[^\&]*)\ \&\&\ cmake\ --build\ .*--target\ ([a-z]+)$ ]] ||
   fail "this test does not understand how it builds: $command"
 configure=${BASH_REMATCH[1]} build=$work/build/${BASH_REMATCH[2]} target=${BASH_REMATCH[3]}
 

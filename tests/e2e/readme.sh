@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# readme.sh REPOSITORY BIN CLIENT [LIBRARY PYTHON]: runs what README.md and the pages under docs/ show, with the programs
+# readme.sh REPOSITORY BIN CLIENT [LIBRARY ENVIRONMENT]: runs what README.md and the pages under docs/ show, with the programs
 # in BIN:
 #
 #   README.md          its quick start, on a free port; CLIENT, which is its C++ snippet compiled, against a server
-#   README, python.md  their `python` blocks, by LIBRARY, libstoker.so, where PYTHON, or else python3, has the packages
+#   README, python.md  their `python` blocks, by LIBRARY, libstoker.so, where the Python of which the script ENVIRONMENT tells, or
+#                      else python3, has the packages
 #                      that a block imports; `py` blocks need a GPU or several processes, and are not run
 #   guide.md           the server's configuration, through `stokerd check`, and prepare's commands
 #   pipeline.md        each of its pipelines, through `stoker describe`
 set -euo pipefail
 
-repository=$(cd "$1" && pwd) bin=$2 client=$3 library=${4:-} python=${5:-}
+repository=$(cd "$1" && pwd) bin=$2 client=$3 library=${4:-} python=${5:+$("$5" --where)/bin/python3}
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"

@@ -2,7 +2,7 @@
 # torch_project.sh TORCH BUILD BIN COMPILER FLAGS: what is installed of BUILD is a package that projects outside the
 # repository find, without gRPC and what else is private to Stoker, and build against a torch that Stoker never saw:
 # examples/, whose loss falls, and tests/integration/torch, the tests of stoker::torch. TORCH is `libtorch`, for Debian's,
-# or `wheel`, for that of an environment under .cache. Exits with 77, saying why, where there is none.
+# or `wheel`, for that of the Python tests' environment. Exits with 77, saying why, where there is none.
 set -euo pipefail
 
 torch=$1 build=$2 bin=$3 compiler=$4 flags=$5
@@ -20,9 +20,10 @@ case $torch in
     find_torch=()
     ;;
   wheel)
-    wheel=$(compgen -G "$source/.cache/*/lib/python3*/site-packages/torch/share/cmake/Torch" | head -n 1 || true)
+    environment=$("$source/tests/python/make_environment.sh" --where)
+    wheel=$(compgen -G "$environment/lib/python3*/site-packages/torch/share/cmake/Torch" || true)
     if [[ -z $wheel ]]; then
-      echo "SKIPPED: no environment under .cache has torch; tests/python/make_environment.sh makes one"
+      echo "SKIPPED: no environment has torch; tests/python/make_environment.sh --all makes one"
       exit 77
     fi
     find_torch=(-DTORCH_WHEEL="${wheel%/share/*}")

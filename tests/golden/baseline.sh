@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
-# baseline.sh CACHE: builds stokerd, stoker and make-photo-folder as they were before the tree was rearranged in November
-# 2026, once, in CACHE/baseline-COMMIT, and prints the folder that they are in. Servers and clients of today must work
-# with them: golden.sh shows it. Needs the repository's history.
+# baseline.sh [--where]: builds stokerd, stoker and make-photo-folder as they were before the tree was rearranged in November
+# 2026, once, in the user's cache, and prints the folder that they are in; with --where it only prints. Servers and clients
+# of today must work with them: golden.sh shows it. Needs the repository's history.
 set -euo pipefail
 
-readonly commit=7eaed992 cache=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source "$root/cmake/cache_folder.sh"
+readonly commit=7eaed992
 readonly root folder=$cache/baseline-$commit
 readonly bin=$folder/build/dev/bin
 
+if [[ ${1:-} == --where ]]; then
+  echo "$bin"
+  exit
+fi
+[[ -e $folder/done ]] || alone "$folder"
 if [[ ! -e $folder/done ]]; then
   git -C "$root" cat-file -e "$commit^{commit}" 2>/dev/null || {
     echo "baseline.sh: this checkout has no history back to $commit; git fetch --unshallow brings it" >&2

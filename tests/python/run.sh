@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# run.sh CACHE WORK LIBRARY BINARIES [TEST-FILE…]: makes the wheel with LIBRARY, a libstoker.so, installs it by pip into the
+# run.sh WORK LIBRARY BINARIES [TEST-FILE…]: makes the wheel with LIBRARY, a libstoker.so, installs it by pip into the
 # folder WORK/installed, or, given test files, runs these against what is installed there. BINARIES has the programs.
 #
-# Returns 77 where CACHE/python is not there.
+# Returns 77 where there is no environment to run them in.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${1:?} work=${2:?} library=${3:?} binaries=${4:?}
-shift 4
-python=$cache/python/bin/python
-if [[ ! -x $cache/python/bin/pytest ]]; then
-  echo "SKIPPED: no environment for Python; to make it: tests/python/make_environment.sh .cache"
+work=${1:?} library=${2:?} binaries=${3:?}
+shift 3
+environment=$("$here/make_environment.sh" --where)
+python=$environment/bin/python
+if [[ ! -x $environment/bin/pytest ]]; then
+  echo "SKIPPED: no environment for Python; to make it: tests/python/make_environment.sh [--all]"
   exit 77
 fi
 
@@ -23,5 +24,5 @@ if (($# == 0)); then
     --target "$work/installed" "$wheel"
 fi
 STOKER_TEST_WHEELS=$work/wheel STOKER_TEST_LIBRARY=$library STOKER_TEST_BINARIES=$binaries \
-  STOKER_TEST_CACHE=$cache PYTHONPATH=$work/installed \
+  STOKER_TEST_WHEELHOUSE=$environment/wheelhouse PYTHONPATH=$work/installed \
   exec "$python" -m pytest -q -p no:cacheprovider --rootdir "$here" "$@"

@@ -20,7 +20,7 @@ from conftest import python, stoker
 ROOT = Path(__file__).resolve().parents[2]
 (WHEEL,) = Path(os.environ["STOKER_TEST_WHEELS"]).glob("*.whl")
 LIBRARY = os.environ["STOKER_TEST_LIBRARY"]
-WHEELHOUSE = Path(os.environ["STOKER_TEST_CACHE"]) / "python" / "wheelhouse"
+WHEELHOUSE = Path(os.environ["STOKER_TEST_WHEELHOUSE"])
 
 _spec = importlib.util.spec_from_file_location("build_wheel", ROOT / "client/python/build_wheel.py")
 build_wheel = importlib.util.module_from_spec(_spec)

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# make_environment.sh CACHE: the virtual environment CACHE/peers with the libraries that benchmarks compare with,
-# those of packages.txt beside this script. Several GB, a few minutes, once.
+# make_environment.sh [--where]: the virtual environment in the user's cache with the libraries that benchmarks compare
+# with, those of packages.txt beside this script: 8 GB, a few minutes, once. Prints its folder; with --where it only does
+# that.
 set -euo pipefail
 
-here=$(dirname "${BASH_SOURCE[0]}")
-environment=${1:?where to keep it}/peers
-if ! cmp -s "$here/packages.txt" "$environment/installed.txt"; then
-  echo "Installing the libraries to compare with into $environment, once; it takes some minutes and 8 GB"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/../../support/python_environment.sh"
+environment=$(environment_of peers "$here/packages.txt" "${BASH_SOURCE[0]}")
+if [[ ${1:-} == --where ]]; then
+  echo "$environment"
+else
+  make_once "$environment" "$here/packages.txt"
 fi
-"$here/../../support/python_environment.sh" "$here/packages.txt" "$environment"
