@@ -12,13 +12,13 @@
 namespace stoker {
 namespace {
 
-// Code, libraries, stacks and gRPC's own buffers of an idle server (measured: 45 MiB).
+// Memory of an idle server: code, libraries, stacks and gRPC's own buffers (measured: 45 MiB).
 constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
 
-// What a worker keeps beside its slab and pixels: what was read, tables.
+// Memory that a worker keeps beside its slab and pixels: the bytes that it read, and tables.
 constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 
-// Room for at least this many streams, or there is no point in starting.
+// A server that has no room for this many streams refuses to start.
 constexpr uint64_t kLeastStreams = 2;
 
 uint64_t ReservedBytes(const Engine::Options& options) {
@@ -32,7 +32,7 @@ std::string MiB(uint64_t bytes) { return absl::StrCat((bytes + (1 << 20) - 1) >>
 
 absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
   const uint64_t reserved = ReservedBytes(options);
-  // Half of the pool can be reserved, see SlabPool.
+  // The factor 2 is there since only half of the pool can be reserved: see SlabPool.
   const uint64_t least = 2 * kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
   if (options.memory_limit_bytes < reserved + least)
     return absl::InvalidArgumentError(absl::StrCat(

@@ -16,30 +16,34 @@
 
 namespace stoker {
 
-// The data service without its transport: which datasets there are, what a pipeline makes of them, and streams of
-// spans. Thread-safe. Errors are for the client: they name what it asked for.
+// The data service without its transport. It knows which datasets there are, what a pipeline makes of them, and opens
+// streams of spans.
+//
+// Thread-safe. Options::memory_limit_bytes bounds the memory of all streams together. Errors are meant for the client:
+// they name what it asked for.
 class Engine {
  public:
   struct Options {
     std::map<std::string, std::shared_ptr<const Dataset>> datasets;  // by name
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
-    int workers = 1;
-    uint64_t memory_limit_bytes = 0;          // Peak resident memory of the process.
-    uint64_t span_cache_bytes = 0;            // Of it, for spans that are kept.
-    uint64_t max_pixels = uint64_t{1} << 26;  // The largest image that a pipeline may decode.
-    uint64_t pixel_check = 0;                 // Hash of the start-up self-check.
-    std::string build;                        // For people.
+    int workers = 1;                                                 // threads that make spans
+    uint64_t memory_limit_bytes = 0;                                 // the process's peak resident memory
+    uint64_t span_cache_bytes = 0;            // the part of memory_limit_bytes that keeps spans for other streams
+    uint64_t max_pixels = uint64_t{1} << 26;  // pixels of the largest image that a pipeline may decode
+    uint64_t pixel_check = 0;                 // hash of the start-up self-check
+    std::string build;                        // a description of the build, for people only
   };
 
-  // One stream, open. Its errors end the stream.
+  // One open stream. An error of Want ends the stream.
   class Stream {
    public:
     const v1::Opened& opened() const { return opened_; }
 
-    // InvalidArgument or ResourceExhausted where the span cannot be asked for.
+    // Queues a span. InvalidArgument if it does not lie in the dataset or is too large, ResourceExhausted if there is
+    // no memory for it.
     absl::Status Want(const v1::Want& want);
 
-    // True if the span was still to be made; it then never comes.
+    // Takes one want back. True if no worker had begun it: the span then never comes.
     bool Cancel(const v1::Cancel& cancel);
 
    private:
@@ -52,20 +56,25 @@ class Engine {
     const std::unique_ptr<WorkerPool::Stream> work_;
   };
 
-  // InvalidArgument, with the figures, where the memory limit leaves no room for streams, or a named pipeline is
-  // not valid.
+  // Starts the workers. InvalidArgument if the memory limit leaves no room for streams (the message has the figures),
+  // or if a named pipeline is not valid.
   static absl::StatusOr<std::unique_ptr<Engine>> Create(Options options);
 
   v1::ListDatasetsResponse ListDatasets() const;
 
+  // Says what the pipeline makes of the dataset, before any span is asked for. NotFound for an unknown dataset or
+  // pipeline name, InvalidArgument for a pipeline that does not fit the dataset or this server's memory.
   absl::StatusOr<v1::DescribeResponse> Describe(const v1::DescribeRequest& request) const;
 
-  // `deliver` is called on worker threads until the stream is destroyed, and for the spans then in hand after it.
+  // Opens a stream whose spans go to `deliver`, which is called on worker threads and must not block. It may be called
+  // for spans in hand after the stream is destroyed. Errors as of Describe, and ResourceExhausted if there is no memory
+  // for another stream.
   absl::StatusOr<std::unique_ptr<Stream>> Open(const v1::Open& open, WorkerPool::Deliver deliver);
 
   int workers() const { return options_.workers; }
+
+  // Bytes of memory that all streams' slabs share.
   uint64_t slab_bytes() const { return workers_.slabs().budget_bytes(); }
-  SpanCache::Stats cache_stats() const { return workers_.cache().stats(); }
 
  private:
   Engine(Options options, uint64_t slab_bytes);

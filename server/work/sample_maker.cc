@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// The least region that covers both.
+// Returns the smallest region that covers both.
 Region Union(const Region& a, const Region& b) {
   const int64_t top = std::min(a.top, b.top), left = std::min(a.left, b.left);
   return {top, left, {std::max(a.bottom(), b.bottom()) - top, std::max(a.right(), b.right()) - left}};
@@ -34,7 +34,8 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, cons
       StageClock clock(times);
       writer.Write(i, index, bytes);
       clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
-    } else if (i == 0 || outputs[i - 1].source != source) {  // Outputs of one source stand side by side.
+    } else if (i == 0 || outputs[i - 1].source != source) {
+      // The outputs of one source stand side by side, and the first of them makes all.
       STOKER_RETURN_IF_ERROR(MakeImages(task, source, bytes, {writer, index}, times));
     }
   }

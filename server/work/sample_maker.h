@@ -17,64 +17,67 @@
 
 namespace stoker {
 
-// Makes one sample's outputs from the bytes that were read: draw, decode, augment and pack, straight into its slots.
+// Makes one sample's outputs from the bytes that were read: draws parameters, decodes, augments and packs straight into
+// the sample's slots in the span.
 //
-// An image is decoded once for all of its views, at each size that they want it. One thread at a time; keeps codecs
-// and scratch warm from sample to sample, none of which what a sample becomes depends on.
+// All views of an image share its decoding: it is decoded once for each reduced size that they want. One thread at a
+// time. Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
 class SampleMaker {
  public:
-  // An image above `max_pixels` is this server's failure, not the sample's: the pipeline's own limit, equal on
-  // every server, decides that.
+  // An image above `max_pixels` counts as this server's failure (ResourceExhausted), not the sample's. Whether a sample
+  // is too large is decided by the pipeline's own limit, which is equal on every server.
   explicit SampleMaker(uint64_t max_pixels) : max_pixels_(max_pixels) {}
 
-  // Which sample, beside its bytes. Refers to its arguments.
+  // Tells what to make of a sample's bytes. Refers to its arguments.
   struct Task {
     const ServerPipeline& pipeline;
-    const SourceSchema& schema;  // of `sample`
-    uint64_t seed = 0, epoch = 0, position = 0;
+    const SourceSchema& schema;                  // the dataset's fields
+    uint64_t seed = 0, epoch = 0, position = 0;  // what the random draws depend on
   };
 
-  // Makes every output of `sample` into the slots of `index`, and adds what it took to `times`. DataLoss blames the
-  // sample's bytes, FailedPrecondition the pipeline, anything else this machine; the slots then hold garbage.
+  // Makes every output of `sample` into the slots for offset `index` of the span, and adds the nanoseconds of each
+  // stage to `times`. DataLoss blames the sample's bytes, FailedPrecondition the pipeline, any other error this
+  // machine. After an error the slots hold garbage.
   absl::Status Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
                     v1::StageTimes& times);
 
  private:
-  // One image to be made, and where to.
+  // One image to be made: how, and into which bytes.
   struct View {
     ImagePlan plan;
     std::span<uint8_t> slot;
     bool made = false;
   };
 
-  // The place of a sample in a span.
+  // A sample's place in a span: offset `index` of what `writer` lays out.
   struct Place {
     const SpanWriter& writer;
     uint32_t index;
   };
 
-  // Makes all images of the source field `source`.
+  // Makes all images that come from the source field `source`, whose bytes are `bytes`.
   absl::Status MakeImages(const Task& task, int source, std::span<const uint8_t> bytes, const Place& place,
                           v1::StageTimes& times);
 
-  // Sets views_ to all those of `source`, whose image has `size`.
+  // Sets views_ to the views of the source field `source`, whose image has `size`.
   absl::Status Plan(const Task& task, int source, ImageSize size, const Place& place);
 
-  // Makes all of views_ from the file that was opened last, decoded as often as they want it at different sizes.
+  // Makes all of views_ from the file that was opened last. It decodes the file once for each size that they want.
   absl::Status MakeFromFile(v1::StageTimes& times);
 
-  // What to decode for those of views_ that are not made: the least size that any wants, and of that what they all
-  // need, for a file that cannot be reduced then serves them all. None if all are made.
+  // Returns what to decode next: the smallest size that any unmade view wants, and the region that covers what all
+  // unmade views need. A file that cannot be decoded at a reduced size thus serves them all at once. None if all are
+  // made.
   std::optional<DecodeTarget> NextTarget() const;
 
-  // Makes those of views_ that want `image`.
+  // Makes those unmade views that want an image of this size.
   void MakeFrom(const SourceImage& image);
 
   const uint64_t max_pixels_;
   Decoder decoder_;
   DecodedImage image_;
   Augmenter augmenter_;
-  std::vector<View> views_;  // Of the image in hand.
+  std::vector<View> views_;  // views of the image in hand
 };
 
 }  // namespace stoker

@@ -28,7 +28,7 @@ void SpanCache::Put(const Key& key, const v1::SpanHeader& header, std::span<cons
   const uint64_t bytes = payload.size() + header.SpaceUsedLong() + sizeof(Entry) + sizeof(KeptSpan);
   if (bytes > budget_bytes_) return GiveUp(key);
   auto span = std::make_shared<const KeptSpan>(KeptSpan{header, {payload.begin(), payload.end()}, payload_hash});
-  Entries evicted;  // Freed without the lock.
+  Entries evicted;  // Declared before the lock, hence freed after it is released.
   const absl::MutexLock lock(&mutex_);
   begun_.erase(key);
   if (by_key_.contains(key)) return;

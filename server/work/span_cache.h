@@ -17,44 +17,46 @@
 
 namespace stoker {
 
-// A span that was made. Never changes.
+// A copy of a span that was made. It never changes.
 struct KeptSpan {
   v1::SpanHeader header;
   std::vector<uint8_t> payload;
-  uint64_t payload_hash = 0;  // See HashOfPayload.
+  uint64_t payload_hash = 0;  // HashOfPayload of `payload`
 };
 
-// Spans that were made, by identity, for jobs that ask for the same ones: the least recently used goes first. Bytes
-// are a pure function of the key, so a span that is kept is the span.
+// Keeps spans that were made, for other jobs that ask for the same ones. The least recently used span goes first. A
+// span's bytes are a pure function of its key, so a kept span is as good as a new one.
 //
-// Keys begin with a StreamPlan's key, which hashes all that bytes depend on. Two jobs on one server whose 64-bit keys
-// collide would need some four billion different ones.
+// A key begins with a StreamPlan's key, which hashes all that the bytes depend on. It has 64 bits: a collision becomes
+// likely only when jobs on one server have had some four billion different plans.
 //
-// Thread-safe. Bounded by its budget, which counts payloads and headers; what is evicted while it is being sent stays
-// until then, for which its receiver must have room.
+// Thread-safe. The budget bounds payloads and headers. A span that is evicted while it is being sent lives until it was
+// sent; whoever got it from Get must account for that memory.
 class SpanCache {
  public:
   using Key = std::pair<uint64_t, SpanId>;
 
   struct Stats {
-    uint64_t hits = 0, misses = 0, evictions = 0;  // spans
-    uint64_t bytes = 0, spans = 0;                 // kept now
+    uint64_t hits = 0, misses = 0, evictions = 0;  // spans, since the start
+    uint64_t bytes = 0, spans = 0;                 // what is kept now
   };
 
-  // Keeps nothing if the budget is 0.
+  // A cache with a budget of 0 bytes keeps nothing.
   explicit SpanCache(uint64_t budget_bytes) : budget_bytes_(budget_bytes) {}
 
   bool enabled() const { return budget_bytes_ > 0; }
 
-  // Whether a worker should take this span up now: not while another makes it. True begins it, unless it is kept
-  // already: call Put or GiveUp then.
+  // Says whether the caller may take this span up now. False means that another worker is making it. After true the
+  // caller calls Get, and if that finds nothing makes the span and ends with Put or GiveUp.
   bool Begin(const Key& key);
 
-  // The span, or null if it is not kept.
+  // Returns the span, or null if it is not kept.
   std::shared_ptr<const KeptSpan> Get(const Key& key);
 
-  // Ends what Begin began. Keeps a copy of the span, if it is not larger than the budget.
+  // Ends what Begin began, and keeps a copy of the span if the budget can hold it.
   void Put(const Key& key, const v1::SpanHeader& header, std::span<const uint8_t> payload, uint64_t payload_hash);
+
+  // Ends what Begin began without a span.
   void GiveUp(const Key& key);
 
   Stats stats() const;
@@ -70,9 +72,9 @@ class SpanCache {
   const uint64_t budget_bytes_;
 
   mutable absl::Mutex mutex_;
-  Entries entries_ ABSL_GUARDED_BY(mutex_);  // The most recently used one first.
+  Entries entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
   std::map<Key, Entries::iterator> by_key_ ABSL_GUARDED_BY(mutex_);
-  std::set<Key> begun_ ABSL_GUARDED_BY(mutex_);
+  std::set<Key> begun_ ABSL_GUARDED_BY(mutex_);  // spans that a worker is making
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -86,7 +86,7 @@ absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sampl
   return maker_.Make({job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position}, sample_,
                      job.writer, index, times);
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory to make it");
+  return absl::ResourceExhaustedError("no memory is left to make this sample");
 }
 
 }  // namespace stoker

@@ -13,25 +13,25 @@
 
 namespace stoker {
 
-// Makes spans: plan, read, decode, augment and pack, sample by sample, straight into the span's slab.
+// Makes spans sample by sample: plans, reads, decodes, augments and packs each straight into the span's slab.
 //
-// One per worker thread, which keeps codecs and scratch warm from sample to sample.
+// One thread at a time: each worker owns one, which keeps codecs and scratch warm from sample to sample.
 class SpanMaker {
  public:
-  // See SampleMaker.
+  // `max_pixels` is this server's limit for one image: see SampleMaker.
   explicit SpanMaker(uint64_t max_pixels) : maker_(max_pixels) {}
 
-  // Fills `slab` with the span and returns its header. A span that cannot be made has header.error set, and its
-  // slab holds garbage; so has one that is `abandoned`, which is asked before each sample. Requires plan.Check(span)
-  // and slab.size() == plan.SpanBytes(span).
+  // Fills `slab` with the span and returns its header. If the span cannot be made, header.error is set and the slab
+  // holds garbage. `abandoned` is asked before each sample; once it is true the span ends with an error too. Requires
+  // that plan.Check(span) is OK and slab.size() == plan.SpanBytes(span).
   v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
                       const std::function<bool()>& abandoned);
 
-  // Positions after a bad one that may stand in for it.
+  // How many positions after a bad sample's are tried, in order, as its substitute.
   static constexpr uint64_t kMaxSubstitutes = 16;
 
  private:
-  // What one span is made with.
+  // Bundles what the functions below need for one span. Refers to Make's arguments.
   struct Job {
     const StreamPlan& plan;
     const Dataset& dataset;
@@ -41,11 +41,11 @@ class SpanMaker {
     v1::SpanHeader& header;
   };
 
-  // Makes the sample at offset `index` of the span, or a substitute as the policy says.
+  // Makes the sample at offset `index` of the span, or its substitute if the pipeline's policy allows one.
   absl::Status MakeSample(Job& job, uint32_t index);
 
-  // Makes the sample that stands at `position` into the slots of `index`. DataLoss blames the sample's bytes,
-  // FailedPrecondition the pipeline, anything else this machine.
+  // Makes `sample`, which stands at `position` of the epoch, into the span's slots for offset `index`. DataLoss blames
+  // the sample's bytes, FailedPrecondition the pipeline, any other error this machine.
   absl::Status MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index);
 
   SampleMaker maker_;

@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-// Adds the time from its construction to `StageTimes`, a stage at a time. Refers to its argument.
+// Stopwatch that adds the nanoseconds of each stage to a StageTimes, which must outlive it. One thread at a time.
 class StageClock {
  public:
   using Setter = void (v1::StageTimes::*)(uint64_t);
@@ -16,7 +16,7 @@ class StageClock {
 
   explicit StageClock(v1::StageTimes& times) : times_(times) {}
 
-  // Books the time since the last call, or since construction.
+  // Adds the time since the last call, or since construction, to one stage, given by its accessors.
   void Book(Getter get, Setter set) {
     const auto now = std::chrono::steady_clock::now();
     (times_.*set)((times_.*get)() + std::chrono::nanoseconds(now - last_).count());

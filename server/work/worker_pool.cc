@@ -12,7 +12,7 @@
 #include "server/work/span_maker.h"
 
 namespace stoker {
-// A stream as workers see it. All but the constants is guarded by the pool's mutex.
+// A stream as workers see it. The pool's mutex guards all members but the constants and the atomic.
 struct WorkerPool::Queue {
   const std::shared_ptr<const Dataset> dataset;
   const StreamPlan plan;
@@ -26,23 +26,31 @@ struct WorkerPool::Queue {
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
 
   std::deque<Wanted> wanted;
-  int in_work = 0;
-  uint64_t worked_ns = 0;            // This stream's virtual time. What is in work counts as much as
-  uint64_t charged_ns = 0;           // this, for which it usually takes; the first one, as much as other streams'.
-  std::optional<uint64_t> usual_ns;  // Of one.
+  int in_work = 0;  // spans that workers are making
 
-  std::atomic<bool> abandoned = false;  // Of no mutex: asked while a span is made.
+  // This stream's virtual time: nanoseconds that workers spent on it. A span in work counts already, by an estimate.
+  uint64_t worked_ns = 0;
+
+  // The part of worked_ns that is estimated: nanoseconds charged for spans in work.
+  uint64_t charged_ns = 0;
+
+  // Nanoseconds that a span of this stream usually takes, which is the estimate for the next one. Unset until its first
+  // span is done; until then the pool's usual_ns serves.
+  std::optional<uint64_t> usual_ns;
+
+  // Set when the stream is destroyed. A worker asks it while it makes a span, without the mutex.
+  std::atomic<bool> abandoned = false;
 };
 
 struct WorkerPool::State {
   State(uint64_t cache_bytes, Clock clock) : now(std::move(clock)), cache(cache_bytes) {}
 
-  // A span that a worker took.
+  // A span that a worker took from a queue, with the slab to make it in.
   struct Task {
     std::shared_ptr<Queue> queue;
     Queue::Wanted wanted;
     SlabPool::Slab slab;
-    uint64_t charged_ns;  // To the queue, for this.
+    uint64_t charged_ns;  // estimated nanoseconds that the queue was charged for this span
   };
 
   const Clock now;
@@ -50,17 +58,17 @@ struct WorkerPool::State {
   absl::Mutex mutex;
   absl::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
-  std::atomic<bool> stopping_now = false;  // The same for spans in hand.
+  std::atomic<bool> stopping_now = false;  // equals `stopping`, for workers that ask in mid-span without the mutex
   std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
-  uint64_t served_ns ABSL_GUARDED_BY(mutex) = 0;  // The virtual time of the stream that was served last.
-  uint64_t usual_ns ABSL_GUARDED_BY(mutex) = 0;   // That a span takes.
+  uint64_t served_ns ABSL_GUARDED_BY(mutex) = 0;  // virtual time of the stream that was served last
+  uint64_t usual_ns ABSL_GUARDED_BY(mutex) = 0;   // nanoseconds that a span of any stream usually takes
 
   void Wake() {
     absl::MutexLock lock(&mutex);
     changed.SignalAll();
   }
 
-  // Blocks until there is a task; none when the pool stops.
+  // Blocks until there is a task. Returns none when the pool stops.
   std::optional<Task> Take() ABSL_LOCKS_EXCLUDED(mutex) {
     absl::MutexLock lock(&mutex);
     while (!stopping) {
@@ -70,6 +78,7 @@ struct WorkerPool::State {
     return std::nullopt;
   }
 
+  // Takes the first want of the least served stream that can be begun now; none if there is no such want.
   std::optional<Task> TryTake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::vector<std::shared_ptr<Queue>> candidates;
     for (const auto& queue : queues)
@@ -77,7 +86,7 @@ struct WorkerPool::State {
     std::sort(candidates.begin(), candidates.end(),
               [](const auto& a, const auto& b) { return a->worked_ns < b->worked_ns; });
     for (auto& queue : candidates) {
-      // The first one that no other worker is making, for this stream or another.
+      // `next` is the first want whose span no other worker is making, be it for this stream or another.
       const auto next = std::find_if(queue->wanted.begin(), queue->wanted.end(), [&](const Queue::Wanted& wanted) {
         return cache.Begin(queue->KeyOf(wanted.span));
       });
@@ -97,8 +106,8 @@ struct WorkerPool::State {
     return std::nullopt;
   }
 
-  // A stream that wants again after a rest starts level with those that do not rest, or with the last one that did not:
-  // rest earns no credit.
+  // Lets a stream that wants again after a rest catch up with the busy stream that was served least, or if none is busy
+  // with the one served last. Thus rest earns no credit.
   void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::optional<uint64_t> least;
     for (const auto& other : queues)
@@ -107,7 +116,8 @@ struct WorkerPool::State {
     queue.worked_ns = std::max(queue.worked_ns, least.value_or(served_ns));
   }
 
-  // A span of the queue took so long.
+  // Replaces the estimate for one span by the time that it took, and learns from it: both usual times are exponential
+  // averages in which a new span counts a quarter.
   void Served(Queue& queue, uint64_t charged_ns, uint64_t worked_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     --queue.in_work;
     queue.worked_ns += worked_ns - charged_ns;
@@ -118,9 +128,10 @@ struct WorkerPool::State {
     usual_ns = with(usual_ns);
   }
 
+  // One worker's loop, until the pool stops.
   void Run(uint64_t max_pixels);
 
-  // The span that the task is about, kept or made. Takes its slab.
+  // Gets the task's span from the cache or makes it. Takes the task's slab.
   FinishedSpan Make(SpanMaker& maker, Task& task);
 };
 
@@ -148,7 +159,7 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
     cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
     finished.slab = std::move(task.slab);
   }
-  if (cache.enabled()) Wake();  // Those that wait for it.
+  if (cache.enabled()) Wake();  // Wakes the workers that have a want for this same span.
   return finished;
 }
 

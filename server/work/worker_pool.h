@@ -23,34 +23,45 @@
 
 namespace stoker {
 
-// A made span on its way out. Without a payload if header.error is set.
+// A span on its way out. It owns its payload, and the room of the payload in its stream's account.
 struct FinishedSpan {
   v1::SpanHeader header;
-  SlabPool::Slab slab;                   // Its payload, or without a buffer, as much room for
-  std::shared_ptr<const KeptSpan> kept;  // one that was kept.
-  uint64_t payload_hash = 0;
 
+  // Owns the payload of a span made here. For a span from the cache it has no buffer and only reserves the account's
+  // bytes.
+  SlabPool::Slab slab;
+
+  // Owns the payload of a span from the cache; null for one made here.
+  std::shared_ptr<const KeptSpan> kept;
+
+  uint64_t payload_hash = 0;  // HashOfPayload of payload()
+
+  // The samples' bytes. Empty if header.error is set.
   std::span<const uint8_t> payload() const { return kept != nullptr ? std::span(kept->payload) : slab.bytes(); }
 };
 
 // Threads that run spans to completion, one span a thread, in fair turns between streams.
 //
-// A free worker takes the stream that has had the least working time so far (start-time fair queuing: Goyal, Vin
-// and Cheng, SIGCOMM 1996), among those that want a span and may take a slab now; within a stream, wants go in
-// the order in which they came. Thread-safe.
+// A free worker looks at the streams that want a span and may take a slab now. It serves the one that has had the least
+// working time so far (start-time fair queuing: Goyal, Vin and Cheng, SIGCOMM 1996). Within a stream, wants are served
+// in the order in which they came.
 //
-// With a cache, a span that is kept is sent instead of made; one that another worker is making waits for it, while
-// its own worker takes another.
+// With a cache, a kept span is sent instead of made again. A want for a span that another worker is making waits for
+// that worker, and the free worker takes the next want.
+//
+// Thread-safe. Slabs, and with them the spans that are made but not yet sent, are bounded by `slab_bytes`.
 class WorkerPool {
   struct State;
   struct Queue;
 
  public:
-  // What a stream's spans are delivered to: called on a worker's thread, must not block.
+  // Receives a stream's spans. It is called on a worker's thread and must not block.
   using Deliver = std::function<void(FinishedSpan)>;
 
-  // One client stream's wants. Thread-safe; one owner, whose destructor drops what is wanted. A span that is being
-  // made then is given up at its next sample, but may just be delivered: `deliver` must own what it needs.
+  // One client stream's wants. Thread-safe.
+  //
+  // Its destructor drops what is still wanted. A span that a worker is making is given up at its next sample, or may
+  // still be delivered: so `deliver` must own what it needs.
   class Stream {
    public:
     Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue);
@@ -58,11 +69,11 @@ class WorkerPool {
     Stream& operator=(const Stream&) = delete;
     ~Stream();
 
-    // Queues a span, which plan.Check() has passed. ResourceExhausted if it is larger than those on the grid
-    // and there is no memory for it.
+    // Queues a span. Requires that the plan's Check(span) is OK. ResourceExhausted if the span is larger than the
+    // pipeline's usual ones and there is no memory to reserve for it.
     absl::Status Want(const SpanId& span);
 
-    // Drops one want of `span` that no worker has begun; true if there was one.
+    // Drops one want of `span` that no worker has begun. Returns true if there was one.
     bool Cancel(const SpanId& span);
 
    private:
@@ -70,24 +81,25 @@ class WorkerPool {
     const std::shared_ptr<Queue> queue_;
   };
 
-  // By which working time is measured: never goes back. Called on workers' and callers' threads.
+  // Tells the time by which working time is measured. It never goes back, and may be called on any thread.
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  // Starts `workers` ≥ 1 threads that share `slab_bytes` of memory and decode images of up to `max_pixels`. Keeps
-  // `cache_bytes` of spans. Tests bring a `clock` of their own: how turns fall depends on it.
+  // Starts `workers` ≥ 1 threads, which share `slab_bytes` of memory and decode images of up to `max_pixels`. The cache
+  // keeps up to `cache_bytes` of spans; 0 means no cache. Tests bring a `clock` of their own, since it decides whose
+  // turn comes next.
   WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes = 0,
              Clock clock = std::chrono::steady_clock::now);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Stops after the samples in hand; drops the rest.
+  // Waits for the samples in hand, then stops. Drops all other wants.
   ~WorkerPool();
 
-  // ResourceExhausted if there is no memory for another stream.
+  // Adds a stream, whose spans go to `deliver`. ResourceExhausted if there is no memory for another stream.
   absl::StatusOr<std::unique_ptr<Stream>> AddStream(std::shared_ptr<const Dataset> dataset, StreamPlan plan,
                                                     Deliver deliver);
 
-  // The largest span that a stream may want.
+  // Bytes of the largest span that a stream may want.
   uint64_t max_span_bytes() const { return slabs_.max_span_bytes(); }
 
   const SlabPool& slabs() const { return slabs_; }
@@ -96,7 +108,7 @@ class WorkerPool {
  private:
   const std::shared_ptr<State> state_;
   SlabPool slabs_;
-  std::vector<std::thread> threads_;  // Last: join before the rest goes.
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace stoker
