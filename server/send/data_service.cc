@@ -13,7 +13,7 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const abs
   return reactor;
 }
 
-// A call that is refused before it begins.
+// Ends a Stream call with `status` before anything is read.
 class RefusedStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   explicit RefusedStream(const absl::Status& status) { Finish(ToGrpc(status)); }
@@ -51,7 +51,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream
 void DataService::Drain() {
   absl::MutexLock lock(&mutex_);
   draining_ = true;
-  // A write that Drain starts calls back on another thread, never from here.
+  // This thread keeps the lock meanwhile. gRPC reports the end of a write on another thread, so nothing called here
+  // comes back for it.
   for (StreamReactor* stream : streams_) stream->Drain();
 }
 

@@ -12,8 +12,10 @@
 
 namespace stoker {
 
-// stoker.v1.DataService over an engine: requests are checked, answered by the engine, and its status returned.
-// Streams carry raw bytes, so that a span's payload is never copied. Thread-safe; outlives its server.
+// stoker.v1.DataService over an engine: checks requests, lets the engine answer them, and returns its status. Streams
+// carry raw bytes, so that a span's payload is never copied.
+//
+// Thread-safe. It must outlive the gRPC server that it is registered with.
 class DataService : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
                         v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::Service>>> {
  public:
@@ -25,10 +27,10 @@ class DataService : public v1::DataService::WithRawCallbackMethod_Stream<v1::Dat
                                      v1::DescribeResponse* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Stream(grpc::CallbackServerContext* context) override;
 
-  // Tells every stream that the server drains, and refuses new ones.
+  // Tells every stream that the server drains. From then on new streams are refused.
   void Drain();
 
-  // Waits until no stream is left, or `timeout`; false on the latter.
+  // Waits until no stream is left. Returns false if `timeout` passes first.
   bool AwaitStreamsEnd(absl::Duration timeout);
 
  private:

@@ -12,7 +12,8 @@
 namespace stoker {
 namespace {
 
-// A slice over the span's payload, which lets go of the slab when gRPC lets go of it: not when the write is done.
+// Makes a slice over the span's payload, without a copy. The slice owns the span: its slab returns when gRPC drops the
+// slice, which may be later than the end of the write.
 grpc::Slice SliceOf(FinishedSpan span) {
   auto* owner = new FinishedSpan(std::move(span));
   const std::span<const uint8_t> payload = owner->payload();
@@ -21,7 +22,7 @@ grpc::Slice SliceOf(FinishedSpan span) {
       owner);
 }
 
-// The span's header where it cannot be sent: names that are too long, for all it knows.
+// Makes the header to send instead of `header`, which cannot be sent. The likely reason is that its names are too long.
 v1::SpanHeader Unsendable(const v1::SpanHeader& header, const absl::Status& reason) {
   v1::SpanHeader error;
   error.set_stream_key(header.stream_key());
@@ -99,7 +100,7 @@ void Outbox::OnHalfClose() {
 }
 
 void Outbox::OnWriteDone(bool ok) {
-  Message sent;  // Goes without the lock.
+  Message sent;  // Declared outside of the lock's scope, hence freed without the lock.
   {
     absl::MutexLock lock(&mutex_);
     writing_ = false;

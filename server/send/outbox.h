@@ -13,15 +13,16 @@
 
 namespace stoker {
 
-// What one stream has yet to send, and what it owes. One write is in flight at a time; the rest waits here: at most as
-// many spans as may be owed, in slabs that the stream's account bounds. When the client wants no more and nothing is
-// owed, the stream finishes.
+// Holds what one stream has yet to send, and counts the spans that it owes. One write is in flight at a time; other
+// messages wait here. The stream finishes when the client wants no more and nothing is owed.
 //
-// Thread-safe. Never blocks. Calls the transport without its lock. Workers hold it by shared_ptr and may deliver
-// after the stream's end: such spans are dropped.
+// Thread-safe. Never blocks, and calls the transport without its lock. At most kMaxOutstandingWants spans wait, in
+// slabs that the stream's account bounds. Workers hold the outbox by shared_ptr and may deliver after the stream's end;
+// such spans are dropped.
 class Outbox {
  public:
-  // The call it writes to. `write` starts one write, whose end is told by OnWriteDone; `finish` ends the call.
+  // The gRPC call that it writes to. `write` starts one write, and the transport's owner calls OnWriteDone when that
+  // has ended. `finish` ends the call.
   struct Transport {
     std::function<void(const grpc::ByteBuffer*)> write;
     std::function<void(const absl::Status&)> finish;
@@ -29,54 +30,57 @@ class Outbox {
 
   explicit Outbox(Transport transport) : transport_(std::move(transport)) {}
 
-  // Counts a span that the client is owed. False if it is owed too many, or the stream has ended.
+  // Counts one more span that is owed to the client. Returns false, and counts nothing, if kMaxOutstandingWants are
+  // owed already or the stream has ended.
   bool Owe();
 
-  // A span that is owed no more, since it was cancelled in time.
+  // Takes one span off the count, since it was cancelled in time.
   void Forgive();
 
-  // Sends what is not a span.
+  // Sends a response that is not a span.
   void Send(const v1::StreamResponse& response);
 
-  // Sends a span that was owed.
+  // Sends a span that was owed. If its header cannot be sent, an error goes in its place.
   void Deliver(FinishedSpan span);
 
-  // Says once that the server drains.
+  // Tells the client that the server drains. Only the first call does something.
   void SendDrain();
 
-  // The client wants nothing more: finish when nothing is owed.
+  // The client has said that it wants nothing more. Finishes the call once nothing is owed.
   void OnHalfClose();
 
+  // The write in flight has ended. If it failed, the stream is broken and ends.
   void OnWriteDone(bool ok);
 
-  // Ends the call with `status`, once, as soon as no write is in flight. What is queued is dropped.
+  // Ends the call as soon as no write is in flight, and drops what is queued. Of several calls the first one's `status`
+  // is sent.
   void Finish(const absl::Status& status);
 
-  // The call is over: the transport must not be used again.
+  // The call is over. The transport is not used again.
   void Close();
 
  private:
   struct Message {
     grpc::ByteBuffer bytes;
-    bool owed = false;  // A span: owed until it is written.
+    bool owed = false;  // The message is a span, which counts as owed until it is written.
   };
 
   void Enqueue(Message message);
 
-  // Starts a write, or finishes. Called without the lock, after each change.
+  // Starts the next write or finishes the call, if it is time. Every change of the state below ends with it.
   void Advance();
 
   const Transport transport_;
 
   absl::Mutex mutex_;
   std::deque<Message> queue_ ABSL_GUARDED_BY(mutex_);
-  Message in_flight_;  // gRPC's while writing_.
+  Message in_flight_;  // While writing_ is true gRPC reads it and nobody else touches it.
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   int owed_ ABSL_GUARDED_BY(mutex_) = 0;
   bool drain_sent_ ABSL_GUARDED_BY(mutex_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool finish_wanted_ ABSL_GUARDED_BY(mutex_) = false;
-  bool finished_ ABSL_GUARDED_BY(mutex_) = false;  // finish was called, or the call is over
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;  // `finish` was called, or the call is over
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -45,13 +45,13 @@ absl::Status StreamReactor::Handle(const v1::StreamRequest& request) {
     if (stream_->Cancel(request.cancel())) outbox_->Forgive();
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("a request that is neither open, want nor cancel");
+  return absl::InvalidArgumentError("this request is neither `open`, `want` nor `cancel`");
 }
 
 absl::Status StreamReactor::HandleOpen(const v1::Open& open) {
-  if (stream_ != nullptr) return absl::InvalidArgumentError("a stream is opened once");
+  if (stream_ != nullptr) return absl::InvalidArgumentError("this stream is open already; `open` must be sent once");
   STOKER_RETURN_IF_ERROR(ValidateOpen(open));
-  // Workers may deliver after this reactor is gone: they hold the outbox alone.
+  // A worker may deliver after this reactor is gone, so the callback holds the outbox and the log, not the reactor.
   STOKER_ASSIGN_OR_RETURN(stream_, engine_->Open(open, [outbox = outbox_, log = log_](FinishedSpan span) {
     log->Made(span.header);
     outbox->Deliver(std::move(span));
@@ -66,7 +66,7 @@ absl::Status StreamReactor::HandleOpen(const v1::Open& open) {
 void StreamReactor::OnDone() {
   outbox_->Close();
   stream_.reset();
-  done_(this);  // Before the end: until then a drain may find this.
+  done_(this);  // A drain may call this reactor until `done_` returns, so it must come before the deletion.
   delete this;
 }
 

@@ -15,12 +15,14 @@
 
 namespace stoker {
 
-// One Stream call: reads wants, hands them to the engine, writes the spans that come of them, one at a time.
+// One Stream call. It reads wants, hands them to the engine, and writes the spans that the engine makes.
 //
-// gRPC's threads call it, and workers through the outbox; nothing in it blocks. It owns itself: OnDone deletes it.
+// gRPC's threads call it, and worker threads reach it through the outbox. Nothing in it blocks. It owns itself: OnDone
+// deletes it.
 class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  // `peer` is whom logs name. `done` is called when the call is over, just before the reactor goes.
+  // `peer` is the client's address, for the log. `done` is called when the call is over, just before the reactor is
+  // deleted.
   StreamReactor(Engine* engine, std::string peer, std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
@@ -41,7 +43,7 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   const std::shared_ptr<Outbox> outbox_;
   grpc::ByteBuffer read_;
 
-  // Set by the first request; only reads, which come one at a time, use it.
+  // Set by the first request. Needs no lock, since only OnReadDone and OnDone use it, which gRPC never calls at once.
   std::unique_ptr<Engine::Stream> stream_;
 };
 
