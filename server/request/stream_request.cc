@@ -15,14 +15,14 @@ namespace stoker {
 absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& message) {
   if (message.Length() > kMaxRequestBytes)
     return absl::InvalidArgumentError(
-        absl::StrCat("a request of ", message.Length(), " bytes, more than ", kMaxRequestBytes));
+        absl::StrCat("the request has ", message.Length(), " bytes, more than ", kMaxRequestBytes));
   std::vector<grpc::Slice> slices;
-  if (!message.Dump(&slices).ok()) return absl::InvalidArgumentError("a request that cannot be decompressed");
+  if (!message.Dump(&slices).ok()) return absl::InvalidArgumentError("the request cannot be decompressed");
   std::string bytes;
   for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
   v1::StreamRequest request;
   if (!request.ParseFromString(bytes))
-    return absl::InvalidArgumentError("a request that is no stoker.v1.StreamRequest");
+    return absl::InvalidArgumentError("the request is not a stoker.v1.StreamRequest");
   return request;
 }
 

@@ -11,20 +11,23 @@ namespace stoker {
 // The largest request that a client may send, in bytes.
 inline constexpr int kMaxRequestBytes = 64 << 10;
 
-// Wants that a stream may have outstanding.
+// How many wants one stream may have outstanding.
 inline constexpr int kMaxOutstandingWants = 1024;
 
-// Parses one message of a Stream. InvalidArgument where it is none or too large.
+// The functions below are pure, hence thread-safe. Their errors are InvalidArgument, worded for the client.
+
+// Parses one message of a Stream. Fails if it is larger than kMaxRequestBytes or not a StreamRequest.
 absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& message);
 
-// OK if the name can be one of a dataset: letters, digits, '.', '_' and '-', at most 128, not starting with a
-// dot. InvalidArgument shows the name escaped. Names are looked up, never opened.
+// OK if a dataset may have this name: 1 to 128 letters, digits, '.', '_' and '-', the first not a dot. The error shows
+// the name escaped. A name is only looked up in the configuration, never opened as a path.
 absl::Status ValidateDatasetName(const std::string& name);
 
-// OK if `open` can be looked up: a dataset's name, a valid pipeline and shuffle.
+// OK if `open` has a possible dataset name, a valid shuffle and a valid pipeline. It says nothing about whether the
+// dataset exists.
 absl::Status ValidateOpen(const v1::Open& open);
 
-// The same for a Describe.
+// OK if `request` has a possible dataset name and a valid pipeline.
 absl::Status ValidateDescribe(const v1::DescribeRequest& request);
 
 }  // namespace stoker
