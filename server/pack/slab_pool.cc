@@ -12,10 +12,10 @@ struct SlabPool::State {
   const std::function<void()> on_release;
 
   absl::Mutex mutex;
-  uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;  // by open accounts
-  uint64_t shared ABSL_GUARDED_BY(mutex) = 0;    // held by accounts beyond their reservations
-  uint64_t held ABSL_GUARDED_BY(mutex) = 0;      // in slabs that are out
-  uint64_t streams ABSL_GUARDED_BY(mutex) = 0;   // open accounts
+  uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;  // bytes that open accounts reserve
+  uint64_t shared ABSL_GUARDED_BY(mutex) = 0;    // bytes that accounts hold beyond their reservations
+  uint64_t held ABSL_GUARDED_BY(mutex) = 0;      // bytes of slabs that have not returned
+  uint64_t streams ABSL_GUARDED_BY(mutex) = 0;   // number of open accounts
   struct Idle {
     std::unique_ptr<uint8_t[]> buffer;
     uint64_t size;
@@ -38,27 +38,30 @@ struct SlabPool::State {
                                                      " are free; raise memory_limit or add servers"));
   }
 
-  // True if `idle_bytes` may be kept beside what is out and what gRPC may hold.
+  // True if the budget allows `idle_bytes` of idle buffers beside the slabs that are out and what gRPC may hold.
   bool Fits(uint64_t idle_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return held + idle_bytes + streams * kStreamOverheadBytes <= budget;
   }
 
-  // Takes the buffer for the next slab of its size, if it fits.
+  // Keeps `buffer` for the next slab of its size, if the budget allows. Otherwise the caller still owns it.
   void Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
-  // A buffer of just `size` bytes, an idle one if there is; others make room.
+  // Returns a buffer of exactly `size` bytes: an idle one if there is one, or else a new one, for which idle buffers of
+  // other sizes are freed until the budget holds.
   std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
 };
 
-// What an account holds. Shared by the account and its slabs, since these may outlive it.
+// The state of one account. The account and its slabs share it, since slabs may outlive the account. state->mutex
+// guards all members but `state`.
 struct SlabPool::Shares {
   const std::shared_ptr<State> state;
-  // All below is guarded by state->mutex.
-  uint64_t span_bytes = 0;
-  bool open = true;
-  uint64_t held = 0;
+  uint64_t span_bytes = 0;  // what is reserved for one span
+  bool open = true;         // whether the account still exists
+  uint64_t held = 0;        // bytes of this account's slabs
 
   uint64_t reservation() const { return open ? span_bytes : 0; }
+
+  // Bytes of the shared half that the account would use if its slabs had `bytes`.
   uint64_t SharedIfHeld(uint64_t bytes) const { return bytes - std::min(bytes, reservation()); }
 };
 
@@ -116,7 +119,7 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
     const uint64_t before = shares_->SharedIfHeld(shares_->held);
     const uint64_t after = shares_->SharedIfHeld(shares_->held + size);
     if (after - before > state.free_shared()) return std::nullopt;
-    if (shares_->held > 0 && after > state.free_shared()) return std::nullopt;  // The dynamic threshold.
+    if (shares_->held > 0 && after > state.free_shared()) return std::nullopt;  // This is the dynamic threshold.
     shares_->held += size;
     state.shared += after - before;
     state.held += size;
@@ -129,7 +132,7 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
 }
 
 std::unique_ptr<uint8_t[]> SlabPool::State::TakeBuffer(uint64_t size) {
-  std::vector<Idle> unfit;  // Freed without the lock.
+  std::vector<Idle> unfit;  // Declared outside of the lock's scope, hence freed without the lock.
   {
     absl::MutexLock lock(&mutex);
     for (Idle& entry : idle) {
@@ -173,7 +176,7 @@ void SlabPool::Slab::Release() {
 
 void SlabPool::Slab::DropBuffer() {
   if (shares_ == nullptr) return;
-  std::unique_ptr<uint8_t[]> unfit = std::move(buffer_);  // Freed without the lock.
+  std::unique_ptr<uint8_t[]> unfit = std::move(buffer_);  // Declared before the lock, hence freed after its release.
   absl::MutexLock lock(&shares_->state->mutex);
   if (unfit != nullptr) shares_->state->Recycle(unfit, size_);
 }

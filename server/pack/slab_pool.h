@@ -15,21 +15,22 @@
 
 namespace stoker {
 
-// Buffers for spans, reused, and the memory that streams may hold.
+// Lends reusable buffers for spans, and bounds the memory that streams may hold.
 //
-// Each stream has an account. Half of the budget is for what accounts reserve, room for one span and for what gRPC
-// runs ahead, so that no stream can take another's last span or keep one from opening. The other half is shared by
-// dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998): an account grows while it
-// holds no more of the shared bytes than are free, hence stalled streams can never take all of them.
+// Each stream has an account. Half of the budget can be reserved: an account reserves room for one span and for what
+// gRPC buffers. So every open stream can always make one span, whatever others hold. The other half is shared by
+// dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998): an account may grow while it
+// holds no more of the shared bytes than are free. Hence stalled streams can never take all of them.
 //
-// Thread-safe. Never blocks: what does not fit now is refused, and `on_release` is called, without any lock, when
-// it may fit again. Slabs and accounts may outlive the pool.
+// Thread-safe. Never blocks: a request that does not fit now is refused, and `on_release` is called, without any lock,
+// when it may fit again. Slabs and accounts may outlive the pool.
 class SlabPool {
   struct State;
   struct Shares;
 
  public:
-  // A buffer that returns to its pool when it is destroyed. Movable; one owner.
+  // Owns a buffer, and the same number of bytes in its account. Both return when it is destroyed. Movable; a moved-from
+  // or default-constructed slab owns nothing. One thread at a time.
   class Slab {
    public:
     Slab() = default;
@@ -37,10 +38,11 @@ class SlabPool {
     Slab& operator=(Slab&& other);
     ~Slab() { Release(); }
 
-    // Empty after DropBuffer.
+    // The buffer's bytes, whose values are arbitrary at first. Empty after DropBuffer.
     std::span<uint8_t> bytes() const { return {buffer_.get(), buffer_ == nullptr ? 0 : size_}; }
 
-    // Leaves the buffer to others and keeps its room in the account, for memory from elsewhere.
+    // Gives the buffer back early, and keeps its bytes in the account. This is for a span whose payload lies in other
+    // memory, which must still count against its stream.
     void DropBuffer();
 
    private:
@@ -52,7 +54,8 @@ class SlabPool {
     std::shared_ptr<Shares> shares_;
   };
 
-  // One stream's part of the pool. Its reservation ends with it; its slabs count until they return.
+  // One stream's part of the pool. Its reservation ends when it is destroyed; slabs that are still out count until they
+  // return. Thread-safe.
   class Account {
    public:
     explicit Account(std::shared_ptr<Shares> shares) : shares_(std::move(shares)) {}
@@ -60,27 +63,29 @@ class SlabPool {
     Account& operator=(const Account&) = delete;
     ~Account();
 
-    // Raises the reservation to one span of `span_bytes`, if that is more. ResourceExhausted if the budget
-    // has no room.
+    // Raises the reservation to one span of `span_bytes`; does nothing if it is as large already. ResourceExhausted if
+    // the budget has no room.
     absl::Status Reserve(uint64_t span_bytes);
 
-    // A slab of `size` bytes, or none if the account may not grow by as much now.
+    // Takes a slab of `size` bytes. None if the account may not grow by as much now.
     std::optional<Slab> TryTake(uint64_t size);
 
    private:
     std::shared_ptr<Shares> shares_;
   };
 
-  // What gRPC may hold for a stream beside its slabs (measured: 20 to 40 MB with a stalled reader).
+  // Bytes that gRPC may hold for a stream beside its slabs (measured with a stalled reader: 20 to 40 MB).
   static constexpr uint64_t kStreamOverheadBytes = uint64_t{32} << 20;
 
+  // `on_release` is called on any thread that gives memory back.
   SlabPool(uint64_t budget_bytes, std::function<void()> on_release);
 
-  // An account that always has room for one span of `span_bytes`. ResourceExhausted, with the figures, if the
+  // Opens an account that always has room for one span of `span_bytes`. ResourceExhausted, with the figures, if the
   // budget has no room for another stream.
   absl::StatusOr<std::unique_ptr<Account>> OpenAccount(uint64_t span_bytes);
 
-  // The largest span that a stream may ask for: an eighth of the budget, so that a few cannot reserve it all.
+  // Bytes of the largest span that a stream may ask for: an eighth of the budget, so that a few streams cannot reserve
+  // it all.
   uint64_t max_span_bytes() const;
 
   uint64_t budget_bytes() const;
