@@ -19,7 +19,7 @@ std::string_view Capped(const spdlog::details::log_msg& message) {
   return {message.payload.data(), std::min(message.payload.size(), kMaxMessageBytes)};
 }
 
-// %* : the message as people read it.
+// Prints the pattern's %* as text: the message with control bytes as \xNN.
 class TextMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
@@ -34,7 +34,7 @@ class TextMessage : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<TextMessage>(); }
 };
 
-// %* : the message as a JSON string.
+// Prints the pattern's %* as a JSON string: the message in quotes, with invalid UTF-8 replaced.
 class JsonMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {

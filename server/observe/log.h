@@ -5,9 +5,9 @@
 
 namespace stoker {
 
-// Sends spdlog's default logger to stderr, one line a message, as text or as JSON objects with `time`, `level`
-// and `message`. Control bytes are escaped and messages capped at 4 KiB, so that no name can forge a line. Call
-// once, before threads start.
+// Makes spdlog's default logger write to stderr, one line a message: as text, or as JSON objects with `time`, `level`
+// and `message`. Control bytes are escaped, so that no file's name can forge a line; messages are cut after 4 KiB. Call
+// it once, before threads start.
 void SetUpLog(const v1::LogConfig& config);
 
 }  // namespace stoker

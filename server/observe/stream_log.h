@@ -11,18 +11,21 @@
 
 namespace stoker {
 
-// What operators read of one stream: its begin and end, and the samples that went wrong, the first of them by
-// name. Counts what it does not print. Thread-safe.
+// Logs for operators what happens to one stream: its begin, its end, and the first samples that went wrong, by name. It
+// counts what it does not print, and its last line has the counts. Thread-safe.
 class StreamLog {
  public:
   explicit StreamLog(std::string peer) : peer_(std::move(peer)) {}
 
   void Opened(const std::string& dataset);
+
+  // A span with this header was made, or could not be made.
   void Made(const v1::SpanHeader& header);
+
   void Ended(const absl::Status& status);
 
  private:
-  // Samples that are named before further ones are only counted.
+  // After this many bad samples and failed spans, further ones are counted but not named.
   static constexpr uint64_t kMaxNamed = 20;
 
   const std::string peer_;
@@ -31,8 +34,8 @@ class StreamLog {
   std::string dataset_ ABSL_GUARDED_BY(mutex_);
   uint64_t spans_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t substituted_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t substituted_ ABSL_GUARDED_BY(mutex_) = 0;  // samples
+  uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;       // spans
 };
 
 }  // namespace stoker
