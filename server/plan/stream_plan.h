@@ -12,15 +12,17 @@
 
 namespace stoker {
 
-// What one stream's spans are: position → sample, pipeline and seed → drawn parameters, span → bytes. All that a span's
-// bytes depend on but the samples themselves. Immutable, hence thread-safe.
+// Says what one stream's spans are: which sample stands at a position, what the pipeline draws for it, and how many
+// bytes a span has. It holds all that a span's bytes depend on, but the samples themselves. Immutable, hence
+// thread-safe.
 class StreamPlan {
  public:
-  // InvalidArgument where the shuffle is none. `names` asks for samples' names in the headers.
+  // `identity` is the dataset's. `names` asks for samples' names in the spans' headers. InvalidArgument if `shuffle` is
+  // not valid.
   static absl::StatusOr<StreamPlan> Create(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
                                            const v1::Shuffle& shuffle, bool names);
 
-  // OK if the span lies in the dataset and its bytes do not exceed `max_bytes`; else InvalidArgument.
+  // OK if the span lies in the dataset and has at most `max_bytes`, or is a single sample; InvalidArgument otherwise.
   absl::Status Check(const SpanId& span, uint64_t max_bytes) const;
 
   uint64_t SpanBytes(const SpanId& span) const { return span.count * pipeline_.sample_bytes(); }
@@ -32,7 +34,7 @@ class StreamPlan {
   uint64_t seed() const { return seed_; }
   bool names() const { return names_; }
 
-  // A hash of all the above, echoed in each span.
+  // A hash of all that a span's bytes and header depend on. Every span's header echoes it as its stream key.
   uint64_t key() const { return key_; }
 
  private:
