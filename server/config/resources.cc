@@ -24,7 +24,7 @@ std::string ReadText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The process's cgroup v2 and its ancestors, innermost first, as folders; each may set a limit.
+// The folders of the process's cgroup v2 and its ancestors, innermost first. Each of them may set a limit.
 std::vector<std::string> CgroupFolders() {
   std::string path;
   for (absl::string_view line : absl::StrSplit(ReadText("/proc/self/cgroup"), '\n'))

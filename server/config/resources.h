@@ -6,15 +6,16 @@
 
 namespace stoker {
 
-// What this process may use of the machine. Read anew at each call; thread-safe.
+// These functions say what this process may use of the machine. Each call reads it anew. Thread-safe.
 
-// CPUs that affinity and the cgroup's quota (v2 or v1, rounded up) allow, at least 1.
+// The number of CPUs that the affinity mask and the cgroup's quota (v2 or v1, rounded up) allow, at least 1.
 int AvailableCpus();
 
-// Bytes of memory: the machine's, or the cgroup's limit if that is lower.
+// Bytes of memory that the process may use: the machine's, or the cgroup's limit (v2 or v1) if that is lower.
 uint64_t AvailableMemory();
 
-// The CPUs that a cgroup v2 `cpu.max` ("200000 100000", "max 100000") allows; 0 for no limit or nonsense.
+// The number of CPUs, rounded up, that the text of a cgroup v2 `cpu.max` allows: 2 for "200000 100000". Returns 0 if it
+// sets no limit ("max 100000") or cannot be read.
 int CpusOfQuota(const std::string& cpu_max);
 
 }  // namespace stoker

@@ -21,7 +21,7 @@ constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 
 constexpr char kUnixPrefix[] = "unix:/";
 
-// Splits HOST:PORT; a host with colons stands in brackets.
+// Splits HOST:PORT. An IPv6 address stands in brackets, since it has colons of its own.
 absl::Status ParseListen(const std::string& listen, Settings& settings) {
   if (absl::StartsWith(listen, kUnixPrefix)) {
     settings.host = listen;
@@ -46,13 +46,13 @@ std::string Environment(const char* name) {
 }
 
 std::string DefaultCacheDir() {
-  if (auto dir = Environment("CACHE_DIRECTORY"); !dir.empty()) return dir;  // systemd's CacheDirectory=
+  if (auto dir = Environment("CACHE_DIRECTORY"); !dir.empty()) return dir;  // systemd sets it for CacheDirectory=.
   if (auto dir = Environment("XDG_CACHE_HOME"); !dir.empty()) return dir + "/stoker";
   if (auto dir = Environment("HOME"); !dir.empty()) return dir + "/.cache/stoker";
   return "";
 }
 
-// The content of a file that holds a `kind` in PEM.
+// Reads the PEM file at `path`, which must hold a `kind` ("CERTIFICATE"). `key` is the configuration's, for errors.
 absl::StatusOr<std::string> ReadPem(const char* key, const std::string& path, const char* kind) {
   if (path.empty()) return absl::InvalidArgumentError(absl::StrCat(key, ": must be given"));
   std::ifstream file(path);
@@ -63,7 +63,7 @@ absl::StatusOr<std::string> ReadPem(const char* key, const std::string& path, co
   return content;
 }
 
-// What half of the memory holds decoded, for every worker; between 4 and 64 megapixels.
+// The pixels for which all workers together need half of the memory; at least 4 Mi and at most 64 Mi pixels.
 uint64_t DefaultMaxPixels(const Settings& settings) {
   return std::clamp(settings.memory_limit_bytes / 2 / kWorkerBytesPerPixel / settings.workers, kLeastPixels,
                     kMostPixels);

@@ -13,27 +13,29 @@ namespace stoker {
 
 inline constexpr int kDefaultPort = 7077;
 
-// A worker's peak for each pixel of the largest image: a progressive JPEG's coefficients, two bytes for each of up to
-// four components, beside RGBX, and an earlier JPEG's planes; then, the coefficients gone, what ops keep.
+// Bytes that a worker needs at its peak for each pixel of the largest image. The peak is while a progressive JPEG is
+// decoded: coefficients of two bytes for each of up to four components, decoded RGBX, and the planes kept from an
+// earlier JPEG. What ops keep later fits the same room, since the coefficients are gone by then.
 inline constexpr uint64_t kWorkerBytesPerPixel = 16;
 
-// A server's configuration with every default filled in and every text understood. A value.
+// A server's configuration with every default filled in and every text parsed. A plain value.
 struct Settings {
-  std::string host;  // or "unix:/path", and no port
+  std::string host;  // a host name or address; or "unix:/path", for which `port` means nothing
   int port = kDefaultPort;
   int workers = 1;
   uint64_t memory_limit_bytes = 0;
-  uint64_t span_cache_bytes = 0;
-  uint64_t max_pixels = 0;
-  std::string cache_dir;
-  absl::Duration drain;
+  uint64_t span_cache_bytes = 0;  // 0: no cache
+  uint64_t max_pixels = 0;        // pixels of the largest image that a pipeline may decode
+  std::string cache_dir;          // the folder for manifests; empty if there is none
+  absl::Duration drain;           // how long streams may go on after a signal to stop
   struct Tls {
-    std::string certificate, key;  // The files' content.
+    std::string certificate, key;  // content of the PEM files
   };
   std::optional<Tls> tls;
 };
 
-// Reads the files of `tls`. InvalidArgument names the key: "memory_limit: …".
+// Fills in defaults from the environment and the machine, and reads the files of `tls`. InvalidArgument, whose message
+// begins with the key at fault: "memory_limit: …".
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config);
 
 }  // namespace stoker
