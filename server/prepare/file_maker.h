@@ -15,24 +15,29 @@ namespace stoker {
 
 // What becomes of one file.
 struct MadeFile {
-  std::optional<std::vector<uint8_t>> bytes;  // None: the source's, as they are.
-  std::string problem;                        // Why it could not be prepared; empty if it was, or need not be.
-  // Pipeline: served online, this image might be decoded at a reduced size for the sake of ops that follow those that
-  // were run, to slightly other pixels.
+  // The new file's bytes. None: the source's file is copied as it is.
+  std::optional<std::vector<uint8_t>> bytes;
+
+  // Why the file could not be prepared. Empty if it was prepared or need not be.
+  std::string problem;
+
+  // True if a server of the original might decode the image at a reduced size, for the sake of ops that follow those
+  // that were run, and so get slightly other pixels. Only a pipeline's files have it.
   bool might_be_scaled = false;
 };
 
-// Prepares files, one after the other. One thread at a time; keeps codecs and scratch warm.
+// Prepares files, one after the other. One thread at a time; codecs and scratch stay warm from file to file.
 class FileMaker {
  public:
   virtual ~FileMaker() = default;
 
-  // A file that is damaged, or that libjpeg cannot write, is a MadeFile with a problem. FailedPrecondition where the
-  // pipeline cannot take the image, ResourceExhausted where there is no memory: neither names the file.
+  // Makes the new file from the bytes of the source's. A file that is damaged, or that libjpeg cannot write, is no
+  // error but a MadeFile with a problem. FailedPrecondition if the pipeline cannot take the image, ResourceExhausted if
+  // there is no memory. Errors do not name the file: the caller does.
   virtual absl::StatusOr<MadeFile> Make(std::span<const uint8_t> file) = 0;
 };
 
-// The one for prepared.mode(), whose settings are valid.
+// Returns the maker for the mode of `prepared`. Requires that a mode is set and valid.
 std::unique_ptr<FileMaker> CreateFileMaker(const v1::Prepared& prepared);
 
 }  // namespace stoker

@@ -14,16 +14,17 @@
 namespace stoker {
 namespace {
 
-constexpr int kMaxMarkerBytes = 0xffff;  // What a segment's length can say.
+constexpr int kMaxMarkerBytes = 0xffff;  // A segment's length has 16 bits.
 
-// What libjpeg writes to: grows as it goes.
+// The buffer that libjpeg writes to. It grows as needed.
 struct Destination {
-  jpeg_destination_mgr manager;  // First: libjpeg hands its address to the functions below.
+  jpeg_destination_mgr manager;  // Must be the first member: Enlarge casts its address to a Destination.
   std::vector<uint8_t> bytes;
 };
 
 void OnMessage(j_common_ptr codec, int level) {
-  if (level < 0) LibjpegErrors::Leave(codec);  // A warning: something is damaged, and made up.
+  // A negative level is a warning: libjpeg met damage and went on with made-up data.
+  if (level < 0) LibjpegErrors::Leave(codec);
 }
 
 void Ignore(j_compress_ptr) {}
@@ -35,7 +36,7 @@ bool Grow(std::vector<uint8_t>& bytes, size_t size) try {
   return false;
 }
 
-// All that there was room for is full.
+// libjpeg calls this when the buffer is full.
 boolean Enlarge(j_compress_ptr codec) {
   auto& to = *reinterpret_cast<Destination*>(codec->dest);
   const size_t full = to.bytes.size();
@@ -45,7 +46,7 @@ boolean Enlarge(j_compress_ptr codec) {
   return TRUE;
 }
 
-// A file that is read and one that is written inside of libjpeg. Used once.
+// A JPEG that libjpeg reads and one that it writes. Use each object once, on one thread.
 class JpegCodec {
  public:
   JpegCodec() { in_.err = out_.err = errors_.Set(OnMessage); }
@@ -56,7 +57,7 @@ class JpegCodec {
   JpegCodec(const JpegCodec&) = delete;
   JpegCodec& operator=(const JpegCodec&) = delete;
 
-  // Reads up to the first scan, keeping the segments of the markers that `layout` keeps. Comes first.
+  // Reads the header, up to the first scan, and keeps the segments that `layout` does not strip. Transcode needs it.
   absl::Status Open(std::span<const uint8_t> jpeg, const JpegLayout& layout);
 
   absl::StatusOr<std::vector<uint8_t>> Transcode(const JpegLayout& layout);
@@ -86,7 +87,7 @@ absl::Status JpegCodec::Open(std::span<const uint8_t> jpeg, const JpegLayout& la
   in_bytes_ = jpeg.size();
   return Run([&] {
     jpeg_create_decompress(&in_);
-    in_.mem->max_memory_to_use = 0;  // No limit: JPEGMEM in the environment must not decide.
+    in_.mem->max_memory_to_use = 0;  // 0 is no limit, so that the environment variable JPEGMEM changes nothing.
     jpeg_mem_src(&in_, jpeg.data(), jpeg.size());
     for (int marker = 0; marker < 16 && !layout.strip; ++marker)
       jpeg_save_markers(&in_, JPEG_APP0 + marker, kMaxMarkerBytes);
@@ -117,15 +118,16 @@ bool Is(const jpeg_marker_struct& marker, int app, absl::string_view name) {
          std::equal(name.begin(), name.end(), marker.data);
 }
 
-// A JFIF or Adobe segment says what the colors are. Transcoding keeps the original's; an encoder writes its own.
+// True of JFIF and Adobe segments, which say what the colors are. Transcoding keeps the original's; encoding writes new
+// ones.
 bool IsAboutColors(const jpeg_marker_struct& marker) {
   return Is(marker, 0, "JFIF") || Is(marker, 0, "JFXX") || Is(marker, 14, "Adobe");
 }
 
-// A profile fits as many components as the original has.
+// True of color profiles, which fit only an image of as many components as the original has.
 bool IsProfile(const jpeg_marker_struct& marker) { return Is(marker, 2, "ICC_PROFILE"); }
 
-// Offsets of further images in the original file.
+// True of the index of a multi-picture file. It holds offsets in the original file, which are wrong in a new one.
 bool IsIndex(const jpeg_marker_struct& marker) { return Is(marker, 2, "MPF"); }
 
 void JpegCodec::CopyMarkers(bool beside_colors) {
@@ -142,7 +144,7 @@ std::vector<uint8_t> JpegCodec::Written() {
 
 int CeilDivide(int64_t dividend, int64_t divisor) { return static_cast<int>((dividend + divisor - 1) / divisor); }
 
-// Of a scan of all components: that of a single one has MCUs of one block.
+// The number of MCUs in a row of a scan that has all components. If there is only one component, an MCU is one block.
 int McusPerRow(const jpeg_decompress_struct& jpeg) {
   return CeilDivide(jpeg.image_width, jpeg.num_components == 1 ? DCTSIZE : DCTSIZE * jpeg.max_h_samp_factor);
 }
@@ -179,7 +181,7 @@ absl::StatusOr<std::vector<uint8_t>> JpegCodec::Encode(std::span<const uint8_t> 
     out_.image_width = size.width;
     out_.input_components = gray ? 1 : 3;
     out_.in_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&out_);  // 4:2:0.
+    jpeg_set_defaults(&out_);  // The default of color images is 4:2:0.
     jpeg_set_quality(&out_, quality, TRUE);
     out_.dct_method = JDCT_ISLOW;
     SetLayout(layout, CeilDivide(size.width, gray ? DCTSIZE : 2 * DCTSIZE));
@@ -188,7 +190,7 @@ absl::StatusOr<std::vector<uint8_t>> JpegCodec::Encode(std::span<const uint8_t> 
     while (out_.next_scanline < out_.image_height) {
       const uint8_t* pixels = rgb.data() + out_.next_scanline * size.width * 3;
       for (size_t x = 0; x < gray_row.size(); ++x) gray_row[x] = pixels[3 * x];
-      // libjpeg reads its input only, though its type does not say so.
+      // libjpeg only reads its input, though the type does not say so.
       JSAMPROW row = gray ? gray_row.data() : const_cast<uint8_t*>(pixels);
       jpeg_write_scanlines(&out_, &row, 1);
     }

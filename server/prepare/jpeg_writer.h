@@ -10,26 +10,26 @@
 
 namespace stoker {
 
-// Writes JPEGs that are cheap to read in part: one baseline scan, Huffman tables made for the image, and a restart
-// marker every few MCUs, at which a reader can begin. By libjpeg. Pure functions, thread-safe.
+// These functions write JPEGs that are cheap to read in part: one baseline scan, Huffman tables made for the image, and
+// a restart marker every few MCUs, at which a reader can begin. They use libjpeg, are pure and thread-safe.
 
 struct JpegLayout {
-  int restart_interval = 8;  // In MCUs: see RestartInterval. 1 to 65535.
-  bool strip = false;        // Of all markers but those that say what the colors are (JFIF, Adobe).
+  int restart_interval = 8;  // MCUs between restart markers, about: see RestartInterval. 1 to 65535.
+  bool strip = false;        // Drops all markers but those that say what the colors are (JFIF, Adobe).
 };
 
-// The interval for rows of `mcus_per_row`: the number nearest to `wanted`, between 3/4 and 3/2 of it, that divides
-// them, so that each row begins one; `wanted` where there is none.
+// Returns the restart interval to use for rows of `mcus_per_row` MCUs. It is the number nearest to `wanted`, between
+// 3/4 and 3/2 of it, that divides mcus_per_row, so that an interval begins at each row; or `wanted` if there is none.
 int RestartInterval(int wanted, int mcus_per_row);
 
-// The same image in this layout, from the coefficients: no pixel changes. Every APPn and COM segment is kept, unless
-// stripped; what follows the image's end is not. DataLoss if libjpeg so much as warns; InvalidArgument where it
-// cannot write what it read; ResourceExhausted where it lacks memory.
+// Writes the same image in this layout. It works on the coefficients, so no pixel changes. Every APPn and COM segment
+// is kept unless stripped; bytes after the image's end are dropped. DataLoss if libjpeg gives even a warning,
+// InvalidArgument if it cannot write what it read, ResourceExhausted if it lacks memory.
 absl::StatusOr<std::vector<uint8_t>> TranscodeJpeg(std::span<const uint8_t> jpeg, const JpegLayout& layout);
 
-// Encodes H×W×3 packed RGB: 4:2:0, or a single component if all of it is gray. If `original` is a JPEG its APPn and
-// COM segments are kept, but for JFIF's and Adobe's, unless stripped. Requires that no side is above 65500 and
-// 1 ≤ quality ≤ 100. Errors as above.
+// Encodes `size.height` × `size.width` × 3 bytes of RGB without padding: as 4:2:0, or as a single component if every
+// pixel is gray. If `original` is a JPEG, its APPn and COM segments are kept unless stripped, but not JFIF's and
+// Adobe's. Requires sides of at most 65500 pixels and 1 ≤ quality ≤ 100. Errors are those of TranscodeJpeg.
 absl::StatusOr<std::vector<uint8_t>> CompressJpeg(std::span<const uint8_t> rgb, ImageSize size, int quality,
                                                   const JpegLayout& layout, std::span<const uint8_t> original);
 

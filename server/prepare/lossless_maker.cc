@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// The fourth byte of a pixel says nothing.
+// Compares the three colors of each pixel. The fourth byte of a decoded pixel has no meaning.
 bool SamePixels(const DecodedImage& a, const DecodedImage& b) {
   if (a.region != b.region || a.eighths != b.eighths) return false;
   const size_t pixels = a.region.size.height * a.region.size.width;

@@ -7,15 +7,15 @@
 
 namespace stoker {
 
-// Lays JPEGs out anew and checks that each decodes to the same pixels; leaves other formats as they are.
+// Writes JPEGs in another layout and checks that each decodes to the same pixels. Leaves other formats as they are.
 class LosslessMaker final : public FileMaker {
  public:
   explicit LosslessMaker(const v1::PreparedLossless& settings);
 
   absl::StatusOr<MadeFile> Make(std::span<const uint8_t> file) override;
 
-  // Damage that libjpeg can paper over counts too: the original must stay, for clients that refuse it. Time is no
-  // matter here.
+  // Options that refuse even damage over which libjpeg only warns: such an original must stay as it is, for clients
+  // that refuse it. The time limit is an hour, since nobody waits for one image here.
   static DecodeOptions StrictDecoding();
 
  private:

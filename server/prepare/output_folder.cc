@@ -40,7 +40,7 @@ absl::Status MakeFoldersAbove(int folder, const std::string& file) {
   return absl::OkStatus();
 }
 
-// What a run that was killed may leave in the folder beside files that are whole.
+// True of the names of partly written files, which a killed run may leave in the folder.
 bool IsPart(absl::string_view name) {
   return (absl::StartsWith(name, kPartPrefix) && absl::EndsWith(name, kPartSuffix)) ||
          (absl::StartsWith(name, absl::StrCat(kPreparedFile, ".")) && absl::EndsWith(name, ".tmp"));
@@ -55,7 +55,7 @@ absl::StatusOr<bool> IsEmpty(int descriptor) {
   }
 }
 
-// What a folder's files depend on.
+// Keeps of `prepared` what a folder's files depend on.
 v1::Prepared SettingsOf(v1::Prepared prepared) {
   prepared.clear_state();
   prepared.clear_folder_fingerprint();
@@ -74,7 +74,7 @@ absl::string_view NameOf(v1::Prepared::ModeCase mode) {
   return "in no mode";
 }
 
-// "from another source, or one that has changed since": what differs first; empty if nothing does.
+// Says what differs first, for an error ("from another source, or one that has changed since"). Empty if nothing does.
 std::string Difference(const v1::Prepared& held, const v1::Prepared& wanted) {
   if (held.mode_case() != wanted.mode_case())
     return absl::StrCat(NameOf(held.mode_case()), ", not ", NameOf(wanted.mode_case()));

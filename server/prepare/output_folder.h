@@ -12,23 +12,26 @@
 
 namespace stoker {
 
-// The folder that prepare writes. What it holds is known at every moment, also after a kill: its prepared.yaml says
-// for which settings and source its files are, and each file is written beside its class folder and renamed, so that
-// one that exists is whole.
+// The folder that prepare writes. Even after the process was killed it is known what the folder holds: its
+// prepared.yaml says which settings and source its files were made from, and each file is written under another name
+// and then renamed, so that a file that exists is whole.
 //
-// Thread-safe, if no two threads share a `writer`. One process at a time: the folder is locked while this lives.
-// Errors are Unavailable unless said otherwise, and name the file.
+// Put, Remove and the accessors are thread-safe, if no two threads share a `writer`; the other calls need a single
+// thread. One process at a time: the folder is locked while this object lives. Errors name the file, and are
+// Unavailable unless said otherwise.
 class OutputFolder {
  public:
-  // Makes the folder at `path`, with those above it, or goes on with one that was begun. `wanted` has settings and
-  // source, and no state. FailedPrecondition, with what to do, for a folder that holds something else, unless
-  // `overwrite`, and for one that another process works on.
+  // Makes the folder at `path` and those above it, or goes on with one that was begun. `wanted` has settings and
+  // source, and no state. FailedPrecondition, with what to do, if another process works on the folder, or if it holds
+  // something else and `overwrite` is false.
   static absl::StatusOr<OutputFolder> Open(const std::string& path, const v1::Prepared& wanted, bool overwrite);
 
-  // COMPLETE, UNFINISHED or, where files of the source's names are of other settings and must go first, CLEARING.
+  // COMPLETE, UNFINISHED, or CLEARING: the last means that files under the source's names were made otherwise and must
+  // be removed first.
   v1::PreparedState state() const { return prepared_.state(); }
 
-  // Writes prepared.yaml, unless it says so already.
+  // Writes prepared.yaml with this state and, for COMPLETE, the fingerprint of the output folder. Writes nothing if the
+  // file says so already.
   absl::Status SetState(v1::PreparedState state, const std::string& folder_fingerprint = "");
 
   // What prepared.yaml holds.
@@ -37,16 +40,17 @@ class OutputFolder {
   // Replaces the problems that prepared.yaml will name when the state is set next.
   void SetProblems(const google::protobuf::RepeatedPtrField<v1::PreparedProblem>& problems);
 
-  // Puts `bytes` in the place of the file at `file`, relative to the folder. Not synced to the disk: see Sync.
+  // Makes or replaces the file at `file`, a path relative to the folder, with `bytes`. `writer` is the calling thread's
+  // number. The bytes may not be on the disk before Sync.
   absl::Status Put(int writer, const std::string& file, std::span<const uint8_t> bytes) const;
 
   // Removes a file, if it exists.
   absl::Status Remove(const std::string& file) const;
 
-  // What writers that were killed left behind.
+  // Removes the partly written files that killed writers left behind.
   absl::Status RemoveParts() const;
 
-  // Writes all that was put to the disk.
+  // Waits until all that was put is on the disk.
   absl::Status Sync() const;
 
   const std::string& path() const { return path_; }
@@ -57,10 +61,10 @@ class OutputFolder {
 
   absl::Status TakeOver(bool overwrite);
 
-  std::string path_;  // Canonical.
+  std::string path_;  // canonical
   Descriptor folder_;
   v1::Prepared prepared_;
-  bool stored_ = false;  // Whether prepared.yaml says what prepared_ says.
+  bool stored_ = false;  // whether prepared.yaml says what prepared_ says
 };
 
 }  // namespace stoker

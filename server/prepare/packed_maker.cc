@@ -19,7 +19,8 @@ DecodeOptions OptionsOf(const v1::Pipeline& pipeline) {
           .time = absl::Hours(1)};
 }
 
-// Nothing was done yet but a crop, which a resize would join; see ImagePlan's target.
+// True if the ops did nothing but a crop. A resize that came next could join it, and let the image be decoded at a
+// reduced size: see ImagePlan's target.
 bool LeavesScalingOpen(const ImagePlan& plan) {
   const auto* geometry = std::get_if<Geometry>(&plan.steps().front().step.action);
   return plan.steps().size() == 1 && geometry != nullptr && !geometry->resize.has_value();

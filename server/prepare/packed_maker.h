@@ -7,11 +7,11 @@
 
 namespace stoker {
 
-// Runs a pipeline's ops as the server does, and packs the result: see server/decode/packed.h. A file that the server
-// would call damaged becomes one that says so with the same reason.
+// Runs a pipeline's ops as the server does, and packs the resulting pixels: see server/decode/packed.h. If the server
+// would call the file damaged, the packed file holds the same reason instead.
 class PackedMaker final : public FileMaker {
  public:
-  // No op draws; defaults and limits are written out.
+  // Requires a pipeline from ValidatedMode: no op is random, defaults and limits are written out.
   explicit PackedMaker(const v1::Pipeline& pipeline) : pipeline_(pipeline) {}
 
   absl::StatusOr<MadeFile> Make(std::span<const uint8_t> file) override;

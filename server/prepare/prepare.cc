@@ -31,10 +31,11 @@
 namespace stoker {
 namespace {
 
-constexpr int kDiskThreads = 16;     // For what waits for the disk rather than the CPU.
-constexpr int kMostProblems = 1000;  // That prepared.yaml names.
+constexpr int kDiskThreads = 16;     // threads for work that waits for the disk rather than the CPU
+constexpr int kMostProblems = 1000;  // problems that prepared.yaml names; further ones are only reported
 
-// Calls `work(thread, i)` for each i < count, by several threads, until one fails or says that it is Cancelled.
+// Calls `work(thread, i)` for each i < count on several threads. After the first error no further call begins; that
+// error is returned.
 template <typename Work>
 absl::Status ForEach(uint64_t count, int threads, const Work& work) {
   std::atomic<uint64_t> next = 0;
@@ -61,7 +62,7 @@ bool IsBelow(const std::string& path, const std::string& folder) {
   return path == folder || absl::StartsWith(path, folder == "/" ? folder : folder + "/");
 }
 
-// That neither folder holds the other, whatever their paths look like.
+// Checks that neither folder is or holds the other, also through links.
 absl::Status CheckApart(const std::string& data, const std::string& out) {
   std::error_code error;
   const std::string canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(out, error), error);
@@ -128,7 +129,8 @@ absl::StatusOr<PrepareReport> Preparation::Run() {
   return report_;
 }
 
-// That OUT has no image that the source lacks, which would become a sample too: before anything is touched.
+// Checks that the output folder has no image that the source lacks, since that would become a sample too. This comes
+// before anything is changed.
 absl::Status Preparation::CheckNothingElse() const {
   WalkOptions walk;
   walk.threads = kDiskThreads;
@@ -153,7 +155,8 @@ absl::Status Preparation::CheckNothingElse() const {
                                                     "'; remove the folder, or name another --out"));
 }
 
-// Names a file that cannot be prepared, also for later runs: before it exists in OUT.
+// Records that a file cannot be prepared, in the report and in prepared.yaml, which later runs read. It must be called
+// before the file exists in the output folder: a later run does not try that file again.
 absl::Status Preparation::Note(uint64_t id, const std::string& reason) {
   const absl::MutexLock lock(&mutex_);
   const std::string file = source_.SampleName(id);
@@ -172,7 +175,8 @@ absl::Status Preparation::Note(uint64_t id, const std::string& reason) {
   return out_.SetState(v1::PREPARED_STATE_UNFINISHED);
 }
 
-// Removes what the source's files will replace, unless that is the source's very files, by some link.
+// Removes from the output folder the files that this run will make. Fails if one of them is the source's own file,
+// reached by some link.
 absl::Status Preparation::Clear() {
   const auto remove = [this](int, uint64_t id) {
     const std::string file = source_.index().Path(id);
@@ -189,8 +193,8 @@ absl::Status Preparation::Clear() {
   return ForEach(source_.size(), kDiskThreads, remove);
 }
 
-// Whether the file at `path` may be taken for whole. Files are not synced one by one: a machine that lost its power may
-// leave some empty or cut short, which their end shows.
+// Says whether file `id` exists in the output folder and is whole. Files are not synced one by one, so a machine that
+// loses its power may leave some empty or cut short. The end of a file shows that.
 bool Preparation::IsWhole(uint64_t id) const {
   const std::string path = source_.index().Path(id);
   struct stat status;
@@ -239,8 +243,9 @@ absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sam
   Count(id, file.size(), bytes.size(), *made);
   return absl::OkStatus();
 } catch (const std::bad_alloc&) {
-  return NamedError(source_.index().Path(id), absl::ResourceExhaustedError("no memory to prepare it; give more, or "
-                                                                           "fewer --workers"));
+  return NamedError(
+      source_.index().Path(id),
+      absl::ResourceExhaustedError("no memory is left to prepare it; give more memory or fewer --workers"));
 }
 
 void Preparation::Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, const MadeFile& made) {
@@ -254,7 +259,8 @@ void Preparation::Count(uint64_t id, uint64_t bytes_in, uint64_t bytes_out, cons
   if (options_.progress) options_.progress(progress);
 }
 
-// That OUT is the image folder that it should be: the same names, hence the same labels and order.
+// Checks that the output folder has the same names as the source, hence the same labels and order, and marks it
+// complete.
 absl::Status Preparation::Finish() {
   WalkOptions walk;
   walk.threads = kDiskThreads;
@@ -273,7 +279,7 @@ absl::Status Preparation::Finish() {
   return out_.SetState(v1::PREPARED_STATE_COMPLETE, absl::BytesToHexString(listing.fingerprint));
 }
 
-// Indexed anew: a manifest of earlier would not show what has changed since.
+// Opens the source and indexes it anew, since an earlier manifest would not show what has changed.
 absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& options) {
   v1::ImageFolder folder;
   folder.set_path(options.data);

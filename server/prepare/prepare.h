@@ -14,46 +14,46 @@ namespace stoker {
 
 // How far a preparation is.
 struct PrepareProgress {
-  uint64_t files = 0;      // of the source
-  uint64_t done = 0;       // that exist in OUT, those of earlier runs included
-  uint64_t made = 0;       // by this run
-  uint64_t bytes_in = 0;   // of those
-  uint64_t bytes_out = 0;  // likewise
+  uint64_t files = 0;      // files of the source
+  uint64_t done = 0;       // files that exist in the output folder, those of earlier runs included
+  uint64_t made = 0;       // files that this run made
+  uint64_t bytes_in = 0;   // bytes of the source's files from which this run made its own
+  uint64_t bytes_out = 0;  // bytes of the files that this run made
 };
 
 struct PrepareOptions {
-  std::string data, out;  // Paths of folders.
+  std::string data, out;   // paths of the source folder and the output folder
+  v1::Prepared mode;       // only `mode` is set; the other fields are Prepare's to fill
+  int workers = 1;         // threads, at least 1
+  bool overwrite = false;  // Replaces what the output folder holds from other settings or other programs.
+  std::string tool;        // description of the build, for prepared.yaml
 
-  v1::Prepared mode;  // Nothing else of it is set.
-
-  int workers = 1;         // At least 1.
-  bool overwrite = false;  // Replace what OUT holds, if that is of other settings or not ours.
-  std::string tool;        // For prepared.yaml.
-
-  // Ends the run after the files in hand once it is true. None: it never does.
+  // Once `*stop` is true, the run ends after the files in hand. Null: the run cannot be stopped.
   const std::atomic<bool>* stop = nullptr;
 
-  // If set, told how many files of `data` were found, while it is indexed, and the progress at the start and after
-  // each file: by any thread, one at a time.
+  // If set, `indexing` is told how many files of `data` were found so far, while they are listed.
   std::function<void(uint64_t files)> indexing;
+
+  // If set, `progress` is told the progress at the start and after each file. Any thread may call it, but only one at a
+  // time.
   std::function<void(const PrepareProgress&)> progress;
 };
 
 struct PrepareReport {
   struct Problem {
-    std::string file;  // Printable, relative to the folder.
+    std::string file;  // printable path relative to the folder
     std::string reason;
   };
 
   PrepareProgress progress;
-  bool stopped = false;           // By `stop`: the same run again goes on.
+  bool stopped = false;           // `stop` ended the run; the same call goes on from there.
   bool was_complete = false;      // There was nothing to do.
-  std::vector<Problem> problems;  // Files that could not be prepared, by earlier runs and this one.
-  uint64_t might_be_scaled = 0;   // See MadeFile.
+  std::vector<Problem> problems;  // files that this run or an earlier one could not prepare
+  uint64_t might_be_scaled = 0;   // number of files made by this run with MadeFile::might_be_scaled
 };
 
-// Prepares an image folder: makes OUT, with the same class folders and names, from `data`, file by file. Goes on
-// where an earlier run with the same settings was ended, however that came about. Errors say what to do.
+// Prepares an image folder: makes the folder `out` from `data`, file by file, with the same class folders and names. It
+// goes on where an earlier run with the same settings ended, even if that was killed. Errors say what to do.
 absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options);
 
 }  // namespace stoker

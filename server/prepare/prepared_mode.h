@@ -6,9 +6,9 @@
 
 namespace stoker {
 
-// The mode of `mode` in the form that settings are compared in: a pipeline with its server ops alone, defaults and
-// limits written out. InvalidArgument that names the flag or op, and what to do, where it cannot be prepared: a
-// pipeline must have server ops, no views, and nothing that draws. Pure.
+// Checks the mode and returns it in the form in which settings are compared: of a pipeline only its server ops, with
+// defaults and limits written out. All other fields are unset. A pipeline must have server ops, no views and no random
+// op. InvalidArgument names the flag or op, and says what to do. Pure.
 absl::StatusOr<v1::Prepared> ValidatedMode(const v1::Prepared& mode);
 
 }  // namespace stoker

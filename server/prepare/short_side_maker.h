@@ -8,8 +8,8 @@
 
 namespace stoker {
 
-// Reduces images to a short side, by the antialiased triangle as torchvision's Resize does, and encodes them as
-// JPEG, whatever they were; leaves those that are no larger to LosslessMaker.
+// Reduces images to a given shorter side, with the antialiased triangle filter of torchvision's Resize, and encodes
+// them as JPEG, whatever format they had. Images that are no larger go to LosslessMaker.
 class ShortSideMaker final : public FileMaker {
  public:
   explicit ShortSideMaker(const v1::PreparedShortSide& settings);
