@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kProbes = 64;  // samples of a dataset
+constexpr uint64_t kProbes = 64;  // samples that are read and decoded of each dataset
 
 absl::Status Named(const Dataset& dataset, uint64_t id, const absl::Status& status) {
   return {status.code(), absl::StrCat("sample '", dataset.SampleName(id), "' (id ", id, "): ", status.message())};

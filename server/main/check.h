@@ -6,9 +6,9 @@
 
 namespace stoker {
 
-// Checks a configuration as far as serving it would: every key, every dataset, and of each dataset some samples
-// spread over it, read and decoded; with `content` every sample is read, and a hash of all bytes printed. Reports to
-// stdout; the status is the first thing that is wrong.
+// Checks a configuration as far as serving it would: every key and every dataset. Of each dataset it reads and decodes
+// some samples spread over it. With `content` it reads every sample, and prints a hash of all bytes. It reports to
+// stdout and returns the first thing that is wrong.
 absl::Status Check(const v1::ServerConfig& config, bool content);
 
 }  // namespace stoker

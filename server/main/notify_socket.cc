@@ -24,7 +24,8 @@ void NotifyServiceManager(const std::string& state) {
   sockaddr_un address = {.sun_family = AF_UNIX};
   if (path.size() < 2 || path.size() >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) return;
   path.copy(address.sun_path, path.size());
-  if (path[0] == '@') address.sun_path[0] = '\0';  // An abstract name, which has no file and no zero at its end.
+  if (path[0] == '@')
+    address.sun_path[0] = '\0';  // '@' stands for a zero byte: an abstract name, which has no zero at its end.
   const socklen_t size = offsetof(sockaddr_un, sun_path) + path.size() + (path[0] == '@' ? 0 : 1);
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return;

@@ -7,14 +7,14 @@
 
 namespace stoker {
 
-// The talk with systemd, or whatever else sets NOTIFY_SOCKET, by the protocol that sd_notify(3) documents: a few lines
-// in place of a library that brings six others into the process. Thread-safe as long as nothing changes the
-// environment.
+// These functions talk to systemd, or whatever else sets NOTIFY_SOCKET, by the protocol that sd_notify(3) documents.
+// They are written here since libsystemd would bring six other libraries into the process. Thread-safe as long as
+// nothing changes the environment.
 
-// Sends "NAME=VALUE" lines. Does nothing where nobody listens: a server needs no service manager.
+// Sends `state`, which is lines of "NAME=VALUE". Does nothing if nobody listens: a server needs no service manager.
 void NotifyServiceManager(const std::string& state);
 
-// How often "WATCHDOG=1" is expected of this process; InfiniteDuration where it is not.
+// How often the service manager expects "WATCHDOG=1" from this process; InfiniteDuration if it does not.
 absl::Duration WatchdogPeriod();
 
 }  // namespace stoker

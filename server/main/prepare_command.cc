@@ -21,42 +21,42 @@ namespace stoker {
 namespace {
 
 constexpr char kAbout[] = R"(
-Without --short-side or --pipeline JPEGs are laid out anew: the same pixels, in a file of which a server decodes little
-more than a crop needs (restart markers every few blocks, a single scan). Files of other formats are copied.
+Without --short-side or --pipeline, JPEGs keep their pixels and get another layout: a single scan with restart markers
+every few blocks. A server then decodes little more of a file than a crop needs. Files of other formats are copied.
 
 The copy has the same class folders, names, labels and order, and is served like any image folder. A file that
-cannot be prepared (damaged, of 12 bits) is copied as it is and named at the end. Run again, the command goes on where
-it was stopped, and does nothing when all is done.
+cannot be prepared (damaged, or of 12 bits) is copied as it is and named at the end. Run again, the same command goes on
+where it was stopped, and does nothing when all is done.
 
 Examples:
   stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
       The same pixels, cheaper to read in part.
   stokerd prepare --data photos --out photos-512 --short-side 512 --quality 95
       Reduce images whose shorter side is above 512 pixels to 512, as torchvision's Resize(512) does, and encode
-      them as JPEG, 4:2:0, whatever they were. Others as above.
+      them as JPEG, 4:2:0, whatever they were. Smaller images are treated as above.
   stokerd prepare --data val --out val-224 --pipeline eval.yaml
-      Run the ops of a pipeline that nothing random is in, such as
+      Run the ops of a pipeline once, and store the pixels. No op may be random, as in
           ops:
             - Resize: {size: 256}
             - CenterCrop: {size: 224}
-      once, and store pixels. A pipeline that begins with these ops is then served without decoding, with the bytes
-      that it has from the originals; any other is refused. Files keep their names, but no other program reads them.)";
+      A pipeline that begins with these ops is then served without decoding, with the same bytes as from the originals.
+      Any other pipeline is refused. Files keep their names, but no other program can read them.)";
 
 volatile std::sig_atomic_t caught_signal = 0;
 std::atomic<bool> stop = false;
 
-// Once: a second one ends the process, which harms nothing either.
+// Makes the first SIGINT or SIGTERM set `stop`. A second one ends the process at once, which harms nothing either.
 void StopOnSignals() {
   struct sigaction action = {};
   action.sa_handler = [](int signal) {
     caught_signal = signal;
-    stop = true;  // Lock-free, hence allowed here.
+    stop = true;  // A signal handler may set it, since it is lock-free.
   };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-// A bar on a terminal, elsewhere a line now and then.
+// Shows progress on stderr: as a bar on a terminal, elsewhere as a line now and then.
 class ProgressLine {
  public:
   void Indexing(uint64_t files) {
@@ -127,11 +127,11 @@ void Print(const PrepareReport& report, const std::string& out, bool pixels) {
   }
   if (!report.problems.empty())
     std::printf("%zu files could not be prepared, see above: %s\n", report.problems.size(),
-                pixels ? "they are bad samples, for that reason" : "they are copies of the originals");
+                pixels ? "they are served as bad samples, with that reason" : "they are copies of the originals");
   if (report.might_be_scaled > 0)
     std::printf(
-        "%lu images were not reduced: if a pipeline goes on with a resize, a server of the originals decodes "
-        "them at a lower size, to slightly other pixels. For equal bytes set jpeg_scaling: exact.\n",
+        "%lu images were not reduced. If a pipeline goes on with a resize, a server of the originals decodes them at a "
+        "smaller size, to slightly other pixels. For equal bytes set jpeg_scaling: exact.\n",
         report.might_be_scaled);
 }
 
@@ -145,16 +145,17 @@ PrepareCommand::PrepareCommand(CLI::App& app)
       ->required()
       ->type_name("DIR");
   auto* interval = command_->add_option("--restart-interval", restart_interval_,
-                                        "MCUs (16 pixels wide for 4:2:0) between restart markers, about [8]");
+                                        "Number of MCUs (16 pixels wide for 4:2:0) between restart markers, about [8]");
   auto* strip = command_->add_flag("--strip", strip_, "Drop EXIF, color profiles and comments");
   auto* short_side = command_->add_option("--short-side", short_side_, "Reduce images to this shorter side, in pixels");
-  command_->add_option("--quality", quality_, "Of JPEGs that --short-side makes, 1 to 100 [95]")->needs(short_side);
+  command_->add_option("--quality", quality_, "Quality of the JPEGs that --short-side makes, 1 to 100 [95]")
+      ->needs(short_side);
   command_->add_option("--pipeline", pipeline_file_, "Run the server ops of this pipeline, in YAML, and store pixels")
       ->type_name("FILE")
       ->excludes(short_side)
       ->excludes(interval)
       ->excludes(strip);
-  command_->add_option("--workers", workers_, "Threads [the CPUs that this process may use]")
+  command_->add_option("--workers", workers_, "Number of threads [the CPUs that this process may use]")
       ->envname("STOKER_WORKERS")
       ->type_name("N");
   command_->add_flag("--overwrite", overwrite_,

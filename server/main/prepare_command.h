@@ -13,7 +13,7 @@ class App;
 
 namespace stoker {
 
-// `stokerd prepare`: its flags, its progress on stderr, its report. Used once, by the main thread.
+// `stokerd prepare`: its flags, its progress on stderr and its report on stdout. Used once, by the main thread.
 class PrepareCommand {
  public:
   // Adds the command to `app`, which must outlive this. Parsing fills the flags.
@@ -21,8 +21,8 @@ class PrepareCommand {
 
   bool parsed() const;
 
-  // Prepares, until it is done or a signal ends it. The process's exit status: 0, 1 for an error, which was printed,
-  // or 128 + the signal.
+  // Prepares until it is done or SIGINT or SIGTERM ends it. Returns the process's exit status: 0; 1 for an error, which
+  // it has printed; or 128 + the signal.
   int Run() const;
 
  private:

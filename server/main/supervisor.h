@@ -7,10 +7,10 @@
 
 namespace stoker {
 
-// Talks to whoever started the process: signals in, systemd's notifications out. Without systemd (no NOTIFY_SOCKET)
-// notifications go nowhere.
+// These functions talk to whoever started the process: signals come in, systemd's notifications go out. Without systemd
+// (no NOTIFY_SOCKET) notifications do nothing. All are for the main thread.
 
-// Blocks SIGTERM and SIGINT for AwaitStop. Call before threads start, which inherit it.
+// Blocks SIGTERM and SIGINT, so that only AwaitStop receives them. Call it before threads start: they inherit it.
 void BlockStopSignals();
 
 // Waits for SIGTERM or SIGINT, feeding systemd's watchdog meanwhile. Returns the signal's name.
@@ -19,7 +19,10 @@ std::string AwaitStop();
 // From here on another SIGTERM or SIGINT ends the process at once.
 void UnblockStopSignals();
 
+// Tells systemd that the server serves. `status` is for people (`systemctl status`).
 void NotifyReady(const std::string& status);
+
+// Tells systemd that the server stops, and asks for `at_most` and five seconds more until it is killed.
 void NotifyStopping(absl::Duration at_most);
 
 }  // namespace stoker
