@@ -16,8 +16,8 @@ namespace stoker {
 // prepared.yaml says which settings and source its files were made from, and each file is written under another name
 // and then renamed, so that a file that exists is whole.
 //
-// Put, Remove and the accessors are thread-safe, if no two threads share a `writer`; the other calls need a single
-// thread. One process at a time: the folder is locked while this object lives. Errors name the file, and are
+// Put and Remove are thread-safe, if no two threads share a `writer`. All other calls must come one at a time, but may
+// come beside those. One process at a time: the folder is locked while this object lives. Errors name the file, and are
 // Unavailable unless said otherwise.
 class OutputFolder {
  public:
