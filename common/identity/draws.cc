@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// Sets draws apart from whatever else is keyed by a seed.
+// This constant keeps draws apart from everything else that is keyed by a seed, such as the shuffle.
 constexpr uint64_t kDrawDomain = 0x647261777300;
 
 }  // namespace
@@ -54,7 +54,8 @@ double Draws::Uniform(double low, double high) {
 
 uint64_t Draws::Below(uint64_t bound) {
   STOKER_CHECK(bound >= 1);
-  // Bits beyond what holds bound − 1 are cut off; what is still too large is drawn again, once on average.
+  // Keep just the bits that bound − 1 needs, and draw again while the value is too large. Fewer than two draws are
+  // expected.
   const int excess = 64 - std::max<int>(1, std::bit_width(bound - 1));
   uint64_t value;
   do {

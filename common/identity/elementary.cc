@@ -8,11 +8,11 @@
 namespace stoker {
 namespace {
 
-// ln 2 in two parts: the upper has 32 bits, so that its product with a small whole number is exact.
+// ln 2 is the sum of these two. The upper part has 32 bits, so that its product with a small whole number is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-// Taylor's series for |x| ≤ π / 4, where their next terms are below 1e-18.
+// These are Taylor's series, for |x| ≤ π / 4: the first terms that they leave out are below 1e-18.
 double SinSeries(double x) {
   double sum = 1;
   for (int n = 17; n >= 3; n -= 2) sum = 1 - x * x * sum / (n * (n - 1));
@@ -25,9 +25,9 @@ double CosSeries(double x) {
   return sum;
 }
 
-// The sine of `degrees` and `quarters` right angles more.
+// Returns the sine of `degrees` plus `quarters` right angles.
 double SinOfQuarters(double degrees, int quarters) {
-  const double turn = std::fmod(degrees, 360);  // Exact, as the next two are.
+  const double turn = std::fmod(degrees, 360);  // This is exact, and so are `nearest` and the difference below.
   const double nearest = std::floor(turn / 90 + 0.5);
   const double radians = (turn - nearest * 90) * (std::numbers::pi / 180);
   switch ((static_cast<int>(nearest) + quarters) & 3) {
@@ -45,7 +45,7 @@ double DeterministicExp(double x) {
   const double k = std::floor(x / std::numbers::ln2 + 0.5);
   const double r = (x - k * kLn2High) - k * kLn2Low;  // |r| ≤ ln 2 / 2
   double sum = 1;
-  for (int n = 14; n >= 1; --n) sum = 1 + r * sum / n;  // Taylor's series; its next term is below 1e-19.
+  for (int n = 14; n >= 1; --n) sum = 1 + r * sum / n;  // Taylor's series: the next term is below 1e-19.
   return std::ldexp(sum, static_cast<int>(k));
 }
 
@@ -57,7 +57,7 @@ double DeterministicLog(double x) {
     m *= 2;
     --exponent;
   }
-  // log m = 2 artanh((m − 1) / (m + 1)); |s| ≤ 0.172, so that the series' next term is below 1e-19.
+  // log m = 2 artanh(s) with s = (m − 1) / (m + 1). Since |s| ≤ 0.172, the series' next term is below 1e-19.
   const double s = (m - 1) / (m + 1), s2 = s * s;
   double sum = 0;
   for (int n = 23; n >= 3; n -= 2) sum = s2 * (1.0 / n + sum);

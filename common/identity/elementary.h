@@ -3,16 +3,17 @@
 
 namespace stoker {
 
-// exp, log, sin and cos from + − × ÷ alone, so that every CPU gives the same bits: glibc's choose other code, with
-// other last bits, where a CPU has FMA. Relative error below 4e-16, of sin and cos absolute. Thread-safe.
+// exp, log, sin and cos from + − × ÷ alone, so that every CPU gives the same bits. glibc's functions do not: on a CPU
+// with FMA they run other code, whose last bits differ. The relative error of exp and log, and the absolute error of
+// sin and cos, is below 4e-16. Pure functions, thread-safe.
 
-// e^x for |x| ≤ 700.
+// Returns e^x. Requires |x| ≤ 700.
 double DeterministicExp(double x);
 
-// Natural logarithm of a positive, normal x.
+// Returns the natural logarithm of x. Requires a positive, normal x.
 double DeterministicLog(double x);
 
-// Of finite degrees; exact at multiples of 90.
+// Return the sine and cosine of an angle in degrees, exact at multiples of 90. Require a finite angle.
 double DeterministicSinDegrees(double degrees);
 double DeterministicCosDegrees(double degrees);
 

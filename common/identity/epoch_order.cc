@@ -68,7 +68,7 @@ uint64_t EpochOrder::WindowStart(uint64_t window) const {
 
 uint64_t EpochOrder::BlockSampleAt(uint64_t position) const {
   const uint64_t window_samples = window_blocks_ * block_samples_;
-  // The short block shifts what follows its window.
+  // All windows after the one with the short block begin `missing_` positions earlier.
   const uint64_t end_of_short = (short_window_ + 1) * window_samples - missing_;
   const uint64_t window = (position < end_of_short ? position : position + missing_) / window_samples;
   const uint64_t first_block = window * window_blocks_;
@@ -77,7 +77,7 @@ uint64_t EpochOrder::BlockSampleAt(uint64_t position) const {
 
   const Permutation within(blocks * block_samples_ - (has_short ? missing_ : 0), MixAll({key_, window}));
   uint64_t offset = within.SampleAt(position - WindowStart(window));
-  // From here offsets count as if no block were short.
+  // From here on `offset` counts as if the short block were a whole one.
   if (has_short && offset >= (short_rank_ - first_block + 1) * block_samples_ - missing_) offset += missing_;
   return block_order_.SampleAt(first_block + offset / block_samples_) * block_samples_ + offset % block_samples_;
 }

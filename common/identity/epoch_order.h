@@ -9,20 +9,27 @@
 
 namespace stoker {
 
-// OK, or InvalidArgument that names the field of `shuffle`.
+// OK, or InvalidArgument that names the field of `shuffle` at fault.
 absl::Status ValidateShuffle(const v1::Shuffle& shuffle);
 
-// Which sample stands at which position of one epoch. Evaluated position by position in O(1) memory.
+// Says which sample stands at which position of one epoch. It is evaluated position by position, in O(1) memory.
 //
-// Block mode keeps storage sequential: blocks of consecutive samples are permuted, then the samples within
-// windows of consecutive permuted blocks. Only the dataset's last block may be short, so that a window's
-// place needs no table. Immutable, hence thread-safe.
+// Block mode keeps reading sequential. It permutes blocks of consecutive samples, and then the samples within each
+// window of consecutive permuted blocks:
+//
+//   samples    │ block 0 │ block 1 │ block 2 │ block 3 │ block 4 │ 5 │
+//   positions  │ block 3 │ block 0 │ 5 │ block 4 │ block 2 │ block 1 │
+//              └──── window 0 ─────┴── window 1 ─┴──── window 2 ─────┘   (two blocks a window; samples mixed in each)
+//
+// Only the dataset's last block may be short, so no table is needed to find a window's place.
+//
+// Immutable, hence thread-safe.
 class EpochOrder {
  public:
   // Requires 1 ≤ size ≤ 2^63 and a valid shuffle.
   EpochOrder(uint64_t size, const v1::Shuffle& shuffle, uint64_t seed, uint64_t epoch);
 
-  // The sample at `position`. Requires position < size.
+  // Returns the sample at `position`. Requires position < size.
   uint64_t SampleAt(uint64_t position) const;
 
  private:
@@ -33,13 +40,13 @@ class EpochOrder {
   const v1::ShuffleMode mode_;
   const uint64_t key_;
 
-  const uint64_t block_samples_;  // Full mode is one window of blocks of one sample.
+  const uint64_t block_samples_;  // samples of a block; 1 in full mode
   const uint64_t blocks_;
-  const uint64_t window_blocks_;
-  const Permutation block_order_;  // Full mode: of samples.
-  const uint64_t missing_;         // Samples that the dataset's last block lacks.
-  const uint64_t short_rank_;      // Where the last block stands in block_order_.
-  const uint64_t short_window_;
+  const uint64_t window_blocks_;   // blocks of a window
+  const Permutation block_order_;  // the order of blocks, which in full mode is the order of samples
+  const uint64_t missing_;         // samples that the dataset's last block lacks
+  const uint64_t short_rank_;      // the last block's rank in block_order_
+  const uint64_t short_window_;    // the window that holds the last block
 };
 
 }  // namespace stoker

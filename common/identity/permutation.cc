@@ -9,7 +9,8 @@
 namespace stoker {
 namespace {
 
-// Half the width of the smallest block, of an even number of bits, that can hold every value below `size`.
+// Returns half the number of bits of the network: the smallest for which both halves together hold every value below
+// `size`.
 int HalfBits(uint64_t size) { return std::max<int>(1, (std::bit_width(size - 1) + 1) / 2); }
 
 }  // namespace
