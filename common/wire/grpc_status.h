@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-// Both number their codes alike, as google.rpc.Code does.
+// These convert between the two status types. Both number their codes as google.rpc.Code does.
 
 inline grpc::Status ToGrpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};

@@ -13,8 +13,9 @@
 
 namespace stoker {
 
-// memcpy past the caches, where the CPU can: for what a device, or nobody soon, reads. It saves reading what is
-// overwritten, a third of the memory's traffic. Call EndStreamCopies before another thread is told.
+// Copies like memcpy but past the caches, if the CPU can. Use it for bytes that this CPU will not read soon. It saves
+// loading the destination's old content, a third of the memory traffic. Call EndStreamCopies before another thread or
+// device may read the copy.
 inline void StreamCopy(uint8_t* to, const void* from, size_t bytes) {
   const auto* source = static_cast<const uint8_t*>(from);
 #ifdef __SSE2__
@@ -31,6 +32,7 @@ inline void StreamCopy(uint8_t* to, const void* from, size_t bytes) {
   std::memcpy(to, source, bytes);
 }
 
+// Makes all earlier StreamCopy calls of this thread visible before whatever it writes next.
 inline void EndStreamCopies() {
 #ifdef __SSE2__
   _mm_sfence();

@@ -12,33 +12,34 @@
 
 namespace stoker {
 
-// Reads the fields of one protobuf message that lies in slices, of any number and cut anywhere
-// (https://protobuf.dev/programming-guides/encoding/). Accepts what protobuf's C++ parser accepts: a tag of up to
-// five bytes, a varint of up to ten, superfluous high bits dropped.
+// Reads the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding/). The message lies in any
+// number of slices, cut anywhere. The reader accepts what protobuf's C++ parser accepts: tags of up to five bytes and
+// varints of up to ten, whose superfluous high bits are dropped.
 //
-// Reads nothing outside of the slices and copies nothing; they outlive the reader and what it returns. Single
-// owner. Errors are DataLoss and name the offset in the whole message; the reader is of no use after one.
+// It copies nothing and reads nothing outside of the slices, which must outlive it and all that it returns. Single
+// owner. Errors are DataLoss and name the offset in the whole message. After an error the reader must not be used.
 class WireReader {
  public:
-  // `offset`: of the first byte in the whole message, for errors.
+  // `offset` is where the first slice begins in the whole message, for errors.
   explicit WireReader(std::span<const std::string_view> slices, uint64_t offset = 0);
 
   bool AtEnd() const { return remaining_ == 0; }
-  uint64_t offset() const { return offset_; }
-  uint64_t remaining() const { return remaining_; }
+  uint64_t offset() const { return offset_; }        // bytes, in the whole message
+  uint64_t remaining() const { return remaining_; }  // bytes
 
-  // A field's number and wire type, as MakeTag packs them. The number is not 0.
+  // Reads a field's number and wire type, packed as by MakeTag. A field number of 0 is an error.
   absl::StatusOr<uint32_t> ReadTag();
 
+  // Reads the eight bytes of a fixed64 value, low byte first.
   absl::StatusOr<uint64_t> ReadFixed64();
 
-  // The bytes of a length-delimited field, in the pieces that they lie in, none of them empty.
+  // Reads the length and the bytes of a length-delimited value. The pieces point into the slices; none is empty.
   absl::StatusOr<std::vector<std::string_view>> ReadPieces();
 
-  // Passes over the value of a field that began with `tag`. Groups are refused.
+  // Skips the value of a field that began with `tag`. Groups are errors.
   absl::Status SkipValue(uint32_t tag);
 
-  // What is wrong at the present offset.
+  // Makes the error that says `what` is wrong at the present offset.
   absl::Status Malformed(const std::string& what) const;
 
  private:
@@ -49,14 +50,15 @@ class WireReader {
   std::string_view NextPiece(uint64_t max_bytes);
   void DropEmptySlices();
 
-  std::span<const std::string_view> rest_;  // Slices not begun.
-  std::string_view slice_;                  // What is left of the present one; empty at the end only.
+  std::span<const std::string_view> rest_;  // slices not begun
+  std::string_view slice_;                  // the unread part of the present slice; empty only at the end
   uint64_t offset_;
-  uint64_t remaining_ = 0;  // Bytes in slice_ and rest_.
+  uint64_t remaining_ = 0;  // bytes in slice_ and rest_
 };
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
 
+// A tag is the field's number in bits 3 and up, and the wire type in bits 0 to 2.
 constexpr uint32_t MakeTag(uint32_t field_number, WireType type) {
   return field_number << 3 | static_cast<uint32_t>(type);
 }
