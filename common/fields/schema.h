@@ -12,42 +12,44 @@
 
 namespace stoker {
 
-// What a dataset yields for one sample before any op. Value types, no invariants.
+// One field that a dataset yields for each sample, before any op. A plain value.
 struct SourceField {
   enum class Kind {
-    kDense,         // `shape` elements of `dtype`, little-endian, row by row
-    kEncodedImage,  // an image file of any size; dtype and shape say nothing
+    kDense,         // elements of `dtype` in `shape`, little-endian, the last dimension contiguous
+    kEncodedImage,  // an image file of any size; `dtype` and `shape` mean nothing
   };
   std::string name;
   Kind kind = Kind::kDense;
   v1::Dtype dtype = v1::DTYPE_UINT8;
-  std::vector<int64_t> shape;  // Of one sample; empty for a scalar. Images are height, width, channels.
+  std::vector<int64_t> shape;  // one sample's; empty for a scalar; height, width, channels for an image
 
-  // The server ops that an image has been through already, by `stokerd prepare`. A pipeline must begin with them.
+  // The server ops that `stokerd prepare` applied to this image already. A pipeline must begin with them.
   std::vector<v1::Op> prepared;
-  v1::Pipeline prepared_settings;  // DecodeSettings of that.
+
+  // The DecodeSettings of the pipeline with which the image was prepared.
+  v1::Pipeline prepared_settings;
 };
 using SourceSchema = std::vector<SourceField>;
 
-// Bytes of one element; 0 for DTYPE_UNSPECIFIED.
+// Returns the bytes of one element; 0 for DTYPE_UNSPECIFIED.
 int64_t ByteSize(v1::Dtype dtype);
 
-// The name that YAML and people use: "uint8", "float32".
+// Returns the name that YAML and people use: "uint8", "float32".
 std::string DtypeName(v1::Dtype dtype);
 
-// Of 16 or 32 bits: what devices make of images.
+// True of float32, float16 and bfloat16, the floating point types that a device can make of an image.
 bool IsDeviceFloat(v1::Dtype dtype);
 
-// True of signed and unsigned ones.
+// True of the integer types, signed and unsigned.
 bool IsWholeNumber(v1::Dtype dtype);
 
-// Element `i` of little-endian elements, anywhere in memory. Requires IsWholeNumber.
+// Returns element `i` of little-endian elements, which need not be aligned. Requires IsWholeNumber(dtype).
 int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i);
 
-// One sample of all its fields: what a span of one sample carries, well below a message's 2 GiB.
+// The largest sample, in bytes of all its fields. A span of one such sample is far below a message's limit of 2 GiB.
 inline constexpr uint64_t kMaxSampleBytes = uint64_t{256} << 20;
 
-// Bytes of one sample of `field`, or InvalidArgument where its shape is empty or too large.
+// Returns the bytes of one sample of `field`. InvalidArgument if its shape is empty or larger than kMaxSampleBytes.
 absl::StatusOr<uint64_t> ByteSize(const v1::Field& field);
 
 }  // namespace stoker
