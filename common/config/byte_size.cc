@@ -15,7 +15,7 @@
 namespace stoker {
 namespace {
 
-constexpr size_t kMaxDecimals = 6;  // Times the largest unit they fit 64 bits.
+constexpr size_t kMaxDecimals = 6;  // So many decimals, times the largest unit, fit 64 bits.
 
 struct Unit {
   const char* name;

@@ -8,13 +8,14 @@
 
 namespace stoker {
 
-// The bytes that "8GiB", "1.5 GB" or "4096" means: a number of up to six decimals and B, KiB, MiB, GiB, TiB
-// (powers of 1024), KB, MB, GB, TB (powers of 1000) or nothing, in any case. Fractions of a byte are dropped.
-// InvalidArgument, with an example, for anything else and for 2^64 and more.
+// Returns the number of bytes that a text such as "8GiB", "1.5 GB" or "4096" means. The number may have up to six
+// decimals. The unit is B or nothing, KiB, MiB, GiB, TiB (powers of 1024), or KB, MB, GB, TB (powers of 1000), in upper
+// or lower case. Fractions of a byte are dropped. InvalidArgument, with an example, for any other text, and for 2^64
+// bytes and more.
 absl::StatusOr<uint64_t> ParseByteSize(const std::string& text);
 
-// `bytes` for people, in the largest binary unit that it reaches, rounded down to a tenth: "8GiB", "36.7MiB".
-// ParseByteSize reads it back to at most `bytes`.
+// Writes `bytes` for people, in the largest binary unit that it reaches, rounded down to a tenth: "8GiB", "36.7MiB".
+// ParseByteSize reads it back as `bytes` or a little less.
 std::string FormatByteSize(uint64_t bytes);
 
 }  // namespace stoker

@@ -12,7 +12,7 @@ using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::OneofDescriptor;
 
-// "RandomCrop" as "random_crop".
+// Turns "RandomCrop" into "random_crop".
 std::string SnakeCase(const std::string& name) {
   std::string snake;
   for (size_t i = 0; i < name.size(); ++i) {

@@ -8,26 +8,26 @@
 
 namespace stoker {
 
-// How the schema's names are written in YAML. Pure functions of descriptors, thread-safe.
+// These functions say how the schema's names are written in YAML. They are pure functions of descriptors, thread-safe.
 
-// The key that a field is written with: its name; its type's name where the message is a choice of the field's
-// kind, as Op is of `oneof op` (`RandomResizedCrop`).
+// Returns the key that a field is written with. This is its name, or its type's name if the field belongs to a oneof
+// that is called like the message: `RandomResizedCrop` in Op, whose oneof is `op`.
 std::string KeyOf(const google::protobuf::FieldDescriptor& field);
 
-// The keys of a message, in order of declaration, as KeyOf gives them.
+// Returns KeyOf each of a message's fields, in order of declaration.
 std::vector<std::string> KeysOf(const google::protobuf::Descriptor& message);
 
-// The field that `key` means: its name, or the type's name of a message field if no other field has that type.
-// Null if there is none.
+// Returns the field that `key` means, or null. A key is a field's name, or the name of a message field's type if no
+// other field has that type.
 const google::protobuf::FieldDescriptor* FindField(const google::protobuf::Descriptor& message, const std::string& key);
 
-// A value as written: lower case, without the enum's prefix (DTYPE_UINT8 is `uint8`).
+// Returns how a value is written: in lower case, without the enum's prefix (`uint8` for DTYPE_UINT8).
 std::string WordOf(const google::protobuf::EnumValueDescriptor& value);
 
-// The words of an enum, in order of declaration, without `unspecified`.
+// Returns WordOf each of an enum's values, in order of declaration, without `unspecified`.
 std::vector<std::string> WordsOf(const google::protobuf::EnumDescriptor& type);
 
-// The value that `word` means, in any case. Null if there is none.
+// Returns the value that `word` means, in upper or lower case, or null.
 const google::protobuf::EnumValueDescriptor* FindValue(const google::protobuf::EnumDescriptor& type,
                                                        const std::string& word);
 

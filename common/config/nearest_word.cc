@@ -11,14 +11,14 @@ namespace {
 
 constexpr size_t kMaxTypedBytes = 64;
 
-// What is left of a word when writing habits are taken away.
+// Takes away what only writing habits tell apart: upper case, '_' and '-'.
 std::string Letters(const std::string& word) {
   std::string letters = absl::AsciiStrToLower(word);
   std::erase_if(letters, [](char c) { return c == '_' || c == '-'; });
   return letters;
 }
 
-// Optimal string alignment distance: Levenshtein's, with a swap of neighbours as one edit.
+// Returns the optimal string alignment distance: Levenshtein's, with a swap of neighbours as one edit.
 size_t EditDistance(const std::string& a, const std::string& b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -40,7 +40,7 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 std::string NearestWord(const std::string& typed, const std::vector<std::string>& words) {
   if (typed.size() > kMaxTypedBytes) return "";
   const std::string letters = Letters(typed);
-  // Among words of the same letters, the one written more alike.
+  // `nearest` has a word's distance in letters and then, to choose among words of equal letters, as it is written.
   auto nearest = std::make_tuple(std::max<size_t>(letters.size() / 3, 1) + 1, size_t{0}, std::string());
   for (const std::string& word : words) {
     const size_t distance = EditDistance(letters, Letters(word));

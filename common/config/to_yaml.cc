@@ -17,7 +17,8 @@ using google::protobuf::Reflection;
 
 void WriteMessage(const Message& message, YAML::Emitter& out);
 
-// The fields that are set, in order of declaration, but a choice's member first: `- Resize: {…}`, then `placement:`.
+// Returns the fields that are set, in order of declaration, but the member of a choice first: `- Resize: {…}` comes
+// before `placement:`.
 std::vector<const FieldDescriptor*> FieldsOf(const Message& message) {
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
@@ -28,7 +29,7 @@ std::vector<const FieldDescriptor*> FieldsOf(const Message& message) {
 
 bool IsMessage(const FieldDescriptor* field) { return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE; }
 
-// yaml-cpp quotes what needs it, but for a carriage return.
+// Writes a text. yaml-cpp quotes all texts that need it, but those with a carriage return.
 void WriteText(const std::string& text, YAML::Emitter& out) {
   if (text.find('\r') != text.npos) out << YAML::DoubleQuoted;
   out << text;
@@ -37,7 +38,7 @@ void WriteText(const std::string& text, YAML::Emitter& out) {
 void WriteMap(const Message& message, const FieldDescriptor& field, YAML::Emitter& out) {
   const FieldDescriptor &key = *field.message_type()->map_key(), &value = *field.message_type()->map_value();
   const Reflection& reflection = *message.GetReflection();
-  std::map<std::string, const Message*> entries;  // Sorted: equal messages print alike.
+  std::map<std::string, const Message*> entries;  // Sorted, so that equal messages print alike.
   for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
     const Message& entry = reflection.GetRepeatedMessage(message, &field, i);
     entries[PrintScalar(entry, key, -1)] = &entry;
@@ -86,7 +87,7 @@ void WriteFields(const Message& message, const std::vector<const FieldDescriptor
   out << YAML::EndMap;
 }
 
-// In braces if it holds no other message.
+// Writes a message, in braces on one line if it holds no other message.
 void WriteMessage(const Message& message, YAML::Emitter& out) {
   const std::vector<const FieldDescriptor*> fields = FieldsOf(message);
   if (std::none_of(fields.begin(), fields.end(), IsMessage)) out << YAML::Flow;

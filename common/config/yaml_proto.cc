@@ -26,7 +26,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// What an error says of a value.
+// Describes a value for an error: "'abc'", "a list".
 std::string Found(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::kScalar: return absl::StrCat("'", Shown(node.text), "'");
@@ -39,7 +39,8 @@ std::string Found(const YamlNode& node) {
 
 bool IsMessage(const FieldDescriptor& field) { return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE; }
 
-// Fills a message from a tree. A path leads from the document to a node; it is empty for the document itself.
+// Fills a message from a tree. Paths in it lead from the document to a node, as in "datasets[0].name"; the document's
+// own is empty.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -77,7 +78,8 @@ class Reader {
       const std::string child_path = absl::StrCat(path, ".", Shown(child.key));
       if (!seen.emplace(child.key, &child).second) return RepeatedKey(child, child_path, *seen[child.key]);
       Message& entry = *message.GetReflection()->AddMessage(&message, &field);
-      STOKER_CHECK(StoreScalar(child.key, *field.message_type()->map_key(), entry).ok());  // All maps have text keys.
+      // Storing the key cannot fail, since every map of the schema has text keys.
+      STOKER_CHECK(StoreScalar(child.key, *field.message_type()->map_key(), entry).ok());
       STOKER_RETURN_IF_ERROR(ReadField(child, child_path, *field.message_type()->map_value(), entry));
     }
     return absl::OkStatus();
@@ -108,7 +110,7 @@ class Reader {
     return status.ok() ? status : Error(node.position, path, std::string(status.message()));
   }
 
-  // The member of the field's oneof that the message has already, if any.
+  // Returns the member of the field's oneof that the message has already, or null.
   const FieldDescriptor* RivalOf(const FieldDescriptor& field, const Message& message) const {
     if (field.real_containing_oneof() == nullptr) return nullptr;
     return message.GetReflection()->GetOneofFieldDescriptor(message, field.containing_oneof());
@@ -151,7 +153,7 @@ class Reader {
   const std::string& file_;
 };
 
-// The file's bytes, but never many more than a configuration may have.
+// Reads a file, but stops soon after the largest size that a configuration may have.
 absl::StatusOr<std::string> ReadBounded(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return absl::ErrnoToStatus(errno, path);

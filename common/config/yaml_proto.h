@@ -9,26 +9,27 @@
 
 namespace stoker {
 
-// Reads YAML into a protobuf message by reflection: keys are field names. Pure functions but for the file, thread-safe.
+// These functions turn YAML into protobuf messages and back, by reflection. All are thread-safe.
+
+// Reads YAML into `message`, replacing what it held. `file` is a name for errors. After an error `message` holds a part
+// of the text.
 //
-// Beside a field's own name a message field answers to its type's name (`RandomResizedCrop:`). Enum values
-// are written without their prefix, in any case (`bilinear`). A scalar stands for a list of one
-// (`size: 224`), an empty value for an empty message (`- RandomHorizontalFlip:`) or list. Numbers are decimal and
-// finite. Quoted or plain, a scalar means the same.
+// Keys are field names; a message field may also be called by its type's name (`RandomResizedCrop:`). Enum values are
+// written without their prefix, in upper or lower case (`bilinear`). A scalar may stand for a list of one (`size:
+// 224`), and an empty value for an empty message (`- RandomHorizontalFlip:`) or list. Numbers are decimal and finite. A
+// scalar means the same with and without quotes.
 //
-// An unknown or repeated key, a value of the wrong type or out of range, and two members of a oneof are
-// InvalidArgument: "FILE:LINE:COLUMN: datasets[0].image_foldr: unknown key; did you mean 'image_folder'?".
-// Bounded: 1 MiB of text, 32 levels; anchors, aliases, tags and further documents are refused.
-//
-// What `message` held is lost; after an error it holds a part of the text.
+// InvalidArgument for an unknown or repeated key, a value of the wrong type or out of range, and two members of a
+// oneof: "FILE:LINE:COLUMN: datasets[0].image_foldr: unknown key; did you mean 'image_folder'?". The text may have 1
+// MiB and 32 levels. Anchors, aliases, tags and further documents are refused.
 absl::Status ParseYaml(std::string_view text, const std::string& file, google::protobuf::Message& message);
 
-// Reads the file at `path`, whose name errors begin with. A file that cannot be read is NotFound, PermissionDenied
-// or what else its errno means.
+// Reads the file at `path` as ParseYaml does. If the file cannot be read, the code is what its errno means: NotFound,
+// PermissionDenied and so on.
 absl::Status ReadYamlFile(const std::string& path, google::protobuf::Message& message);
 
-// The message as YAML that ParseYaml reads back to an equal one. What it cannot read back is printed as it is: numbers
-// that are not finite and enum values that this build does not know.
+// Writes `message` as YAML that ParseYaml reads back to an equal message. Two things it prints but cannot read back:
+// numbers that are not finite, and enum values that this build does not know.
 std::string ToYaml(const google::protobuf::Message& message);
 
 }  // namespace stoker

@@ -42,7 +42,7 @@ absl::StatusOr<T> ParseInteger(const std::string& text) {
 template <typename T>
 absl::StatusOr<T> ParseReal(const std::string& text) {
   double value = 0;
-  // SimpleAtod would also take names, and space around the number.
+  // SimpleAtod would also accept "inf" and "nan", and space around the number.
   if (text.find_first_not_of("0123456789.eE+-") != text.npos || !absl::SimpleAtod(text, &value))
     return Expected("a number", text);
   if (!(std::abs(value) <= std::numeric_limits<T>::max())) return Expected("a finite number", text);
@@ -66,7 +66,8 @@ std::string PrintReal(Real value) {
   if (std::isnan(value)) return ".nan";
   if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
   char digits[32];
-  return {digits, std::to_chars(digits, std::end(digits), value).ptr};  // The fewest that give `value` again.
+  // to_chars prints the fewest digits that read back as `value`.
+  return {digits, std::to_chars(digits, std::end(digits), value).ptr};
 }
 
 std::string PrintEnum(int number, const FieldDescriptor& field) {
@@ -74,7 +75,8 @@ std::string PrintEnum(int number, const FieldDescriptor& field) {
   return value == nullptr ? absl::StrCat(number) : WordOf(*value);
 }
 
-// Stores `value`, if it is one, with the member function for a singular or that for a repeated field.
+// Stores `value` with Reflection's `set` for a singular field or `add` for a repeated one. If `value` is an error,
+// returns it.
 template <typename Value, typename Setter>
 absl::Status Store(absl::StatusOr<Value> value, Setter set, Setter add, const FieldDescriptor& field,
                    Message& message) {

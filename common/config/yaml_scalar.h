@@ -8,15 +8,17 @@
 
 namespace stoker {
 
-// What a field that is no message wants, for errors: "a whole number", "one of text, json".
+// These functions convert the values of fields that are not messages. Pure, thread-safe.
+
+// Says for an error what a field expects: "a whole number", "one of text, json".
 std::string WantOf(const google::protobuf::FieldDescriptor& field);
 
-// Puts what `text` means into a field that is no message: sets it, or adds to it where it is repeated.
-// InvalidArgument without a place: "expected a whole number, found 'abc'".
+// Parses `text` and stores it in a field: sets a singular field, adds an element to a repeated one. InvalidArgument
+// says what was expected, but not where: "expected a whole number, found 'abc'".
 absl::Status StoreScalar(const std::string& text, const google::protobuf::FieldDescriptor& field,
                          google::protobuf::Message& message);
 
-// Element `index` of a repeated field, or a singular field if `index` is −1, as StoreScalar reads it back.
+// Prints element `index` of a repeated field, or a singular field if `index` is −1. StoreScalar reads it back.
 std::string PrintScalar(const google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                         int index);
 

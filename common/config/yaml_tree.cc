@@ -21,11 +21,11 @@ bool IsText(std::string_view text) { return IsUtf8(text) && text.find('\0') == t
 
 YamlPosition PositionOf(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// Thrown through the parser, which knows no other way to stop.
+// Throws, since that is the only way to stop yaml-cpp's parser. ParseYamlTree catches it.
 [[noreturn]] void Refuse(const YAML::Mark& mark, const std::string& why) { throw YAML::ParserException(mark, why); }
 
-// Builds the tree from the parser's events. The parser recurses only where it has announced a level, so that
-// refusing deep ones here bounds its stack too.
+// Builds the tree from the parser's events. The parser announces each level before it recurses, so refusing deep levels
+// here bounds its stack too.
 class TreeBuilder : public YAML::EventHandler {
  public:
   YamlNode TakeRoot() { return std::move(root_); }
@@ -42,7 +42,8 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAnchor(const YAML::Mark& mark, const std::string&) override { Refuse(mark, "anchors are not supported"); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& text) override {
     RequireNoTag(mark, tag);
-    if (!IsText(text)) Refuse(mark, kNotText);  // yaml-cpp turns the escape \N into a lone byte 0x85, for one.
+    if (!IsText(text))
+      Refuse(mark, kNotText);  // An escape can make invalid UTF-8: yaml-cpp turns \N into a lone byte 0x85.
     if (KeyIsDue()) {
       key_ = Key{text, PositionOf(mark)};
     } else {
@@ -71,7 +72,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (KeyIsDue()) Refuse(mark, "a key must be text");
   }
 
-  // The parser gives plain scalars the tag "?" and quoted ones "!".
+  // Refuses explicit tags. The parser itself gives plain scalars the tag "?" and quoted ones "!".
   void RequireNoTag(const YAML::Mark& mark, const std::string& tag) const {
     if (!tag.empty() && tag != "?" && tag != "!") Refuse(mark, "tags are not supported");
   }
@@ -96,8 +97,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlNode root_;
-  std::vector<YamlNode*> open_;  // Each is the last child of the one before, hence stays in place.
-  std::optional<Key> key_;       // Of the value to come.
+  // Lists and mappings that have not ended, outermost first. Each is the last child of the one before, so its address
+  // stays valid.
+  std::vector<YamlNode*> open_;
+  std::optional<Key> key_;  // the key of the value to come
   bool in_document_ = false;
 };
 
@@ -120,7 +123,7 @@ absl::StatusOr<YamlNode> ParseYamlTree(std::string_view text, const std::string&
     while (parser.HandleNextDocument(builder)) continue;
     return builder.TakeRoot();
   } catch (const YAML::Exception& error) {
-    return Error(file, error.mark, absl::CHexEscape(error.msg));  // It may quote a byte of the text.
+    return Error(file, error.mark, absl::CHexEscape(error.msg));  // The message may quote bytes of the text.
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": ", error.what()));
   }

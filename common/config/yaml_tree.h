@@ -13,27 +13,28 @@ namespace stoker {
 inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
 inline constexpr size_t kMaxYamlLevels = 32;
 
-// Line and column, from 1.
+// A place in a text. Lines and columns count from 1.
 struct YamlPosition {
   int line = 1;
   int column = 1;
 };
 
-// A value in a YAML document, and its key if a mapping holds it. Plain value.
+// A value in a YAML document, with its key if a mapping holds it. A plain value.
 struct YamlNode {
   enum class Kind { kNothing, kScalar, kList, kMapping };
 
   Kind kind = Kind::kNothing;
-  YamlPosition position;  // Of nothing: its key's.
-  std::string text;       // Of a scalar, quotes removed: UTF-8 without zero bytes.
-  std::vector<YamlNode> children;
+  YamlPosition position;           // where the value begins; for kNothing, where its key begins
+  std::string text;                // a scalar's text without quotes: UTF-8 without zero bytes
+  std::vector<YamlNode> children;  // a list's elements, or a mapping's values with their keys
   std::string key;
   YamlPosition key_position;
 };
 
-// The document in `text`, or nothing if it is empty. InvalidArgument, beginning with "FILE:LINE:COLUMN: ", for what
-// is not YAML and for what a configuration has no use for: more than kMaxYamlBytes or kMaxYamlLevels, anchors,
-// aliases, tags, keys that are not text, a second document. Repeated keys are kept.
+// Parses the document in `text`; an empty one is kNothing. Repeated keys are kept. `file` is a name for errors.
+//
+// InvalidArgument, beginning with "FILE:LINE:COLUMN: ", if the text is not YAML, and for what a configuration does not
+// need: more than kMaxYamlBytes or kMaxYamlLevels, anchors, aliases, tags, keys that are not text, a second document.
 absl::StatusOr<YamlNode> ParseYamlTree(std::string_view text, const std::string& file);
 
 }  // namespace stoker
