@@ -10,7 +10,7 @@ namespace {
 
 using Matrix = std::array<double, 6>;
 
-// `first` after `second`: where the first takes what the second gives.
+// Returns the matrix that maps a position by `second`, and the result by `first`.
 Matrix Composed(const Matrix& first, const Matrix& second) {
   const auto& [a, b, c, d, e, f] = first;
   const auto& [u, v, w, x, y, z] = second;

@@ -7,16 +7,18 @@
 
 namespace stoker {
 
-// Makes one GatherDraw of geometric ops that follow each other. One thread at a time.
+// Merges geometric ops that follow each other into one GatherDraw. One thread at a time.
 //
-// Exact for crops, pads and flips. One interpolation stands for all of them: a resize and a turn become one bilinear
-// gather. A crop hides the pixels outside of it from a resize after it, not from one before it.
+// Crops, pads and flips are exact. A resize and a turn become a single bilinear gather, so pixels are interpolated only
+// once. A crop hides the pixels outside of it from a resize after it, but not from one before it.
 //
-// Once pixels from beyond the image may show, only crops that stay inside and flips may follow; after a resize no
-// padding that mirrors, and after a crop of that nothing that shows pixels from beyond. DeviceSteps sees to it.
+// Not every sequence can be merged; DeviceSteps starts a new step where it cannot:
+//   - after a turn or a pad only flips may follow, and crops that stay inside the image;
+//   - after a resize a pad may fill, but not mirror or repeat the edge;
+//   - after a crop of a resized image neither a pad nor a turn may follow.
 class GatherComposer {
  public:
-  // Of an image of `size`.
+  // Starts with an image of `size`, as it is.
   explicit GatherComposer(ImageSize size);
 
   void Add(const CropParameters& crop);
@@ -24,20 +26,21 @@ class GatherComposer {
   void Add(const FlipParameters& flip);
   void Add(const AffineParameters& turn);
 
-  // What was added; size() is the output's.
+  // The merged gather of all that was added, and the size of its output.
   const GatherDraw& gather() const { return gather_; }
   ImageSize size() const { return size_; }
 
  private:
-  // The output becomes what `matrix` shows of it.
+  // Makes the new output from the present one by `matrix`, as GatherDraw defines it.
   void Append(const std::array<double, 6>& matrix);
 
-  // Narrows the window to a part of the output, given in its pixels. Requires neither a resize nor a turn so far.
+  // Narrows the window to a rectangle of the present output, given in its pixels. Requires that there was neither a
+  // resize nor a turn.
   void Narrow(double left, double top, double right, double bottom);
 
   GatherDraw gather_;
   ImageSize size_;
-  bool filled_ = false;  // Pixels from beyond the window show.
+  bool filled_ = false;  // whether the output may show positions beyond the window
   bool resized_ = false;
 };
 

@@ -14,7 +14,8 @@
 namespace stoker {
 namespace {
 
-// The field that the server's ops work on too, but of any number of channels.
+// Returns the index of the image field, or −1. It is the field that the server's ops work on too, but it may have any
+// number of channels.
 int ImageField(const std::vector<v1::Field>& fields) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name() == "image" && fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3)
@@ -34,7 +35,7 @@ double OneOrAt(const google::protobuf::RepeatedField<double>& values, int64_t i)
 
 }  // namespace
 
-// Takes the device's ops one after the other. Errors say what is wrong with the op at hand.
+// Fills a DevicePipeline, one device op after the other. Errors say what is wrong with the op, without its path.
 class DevicePipeline::Builder {
  public:
   explicit Builder(DevicePipeline& device) : device_(device), image_(device.image_) {}
@@ -91,7 +92,7 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
-  // A field is made by one op only, but for the image.
+  // Gives `field` its program. Only one op may make a field, except the image.
   absl::Status Take(int field, const FieldProgram& program) {
     FieldProgram& taken = device_.programs_[field];
     if (taken.kind != FieldProgram::Kind::kAsItCame)
@@ -108,7 +109,7 @@ class DevicePipeline::Builder {
     return field;
   }
 
-  // Makes each of the field's whole numbers `classes` of `dtype`.
+  // Turns each whole number of the field into `program.classes` numbers of `dtype`.
   absl::Status MakeOneHot(int field, v1::Dtype dtype, const FieldProgram& program) {
     STOKER_RETURN_IF_ERROR(Take(field, program));
     v1::Field made = device_.fields_[field];
@@ -169,7 +170,7 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
-  // Appends (x − mean) / std.
+  // Appends (x − mean) / std to scale and bias.
   absl::Status AddNormalize(const v1::Normalize& op) {
     if (!floats()) return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
     for (int numbers : {op.mean_size(), op.std_size()})
@@ -185,13 +186,14 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
-  // Flips commute with what is done to each value alone.
+  // Adds an op that stands after ToDtype. Flips may be moved before it, since they commute with arithmetic on single
+  // values.
   absl::Status AddAfterToDtype(const v1::Op& op, int index) {
     const DeviceTraits traits = DeviceTraitsOf(op, device_.steps_.size());
     if (!traits.on_floats) return absl::InvalidArgumentError("works on uint8 on the device; move it before ToDtype");
     if (image_.erases)
       return absl::InvalidArgumentError("move it before RandomErasing, of which one may follow ToDtype");
-    if (traits.pass == DevicePass::kGather) return device_.steps_.Add(op, index);  // A flip.
+    if (traits.pass == DevicePass::kGather) return device_.steps_.Add(op, index);  // The op is a flip.
     const auto& value = op.random_erasing().value();
     const bool gray = std::adjacent_find(value.begin(), value.end(), std::not_equal_to<>()) == value.end();
     if (!gray && value.size() != image_.channels)
@@ -239,7 +241,7 @@ SampleDraw DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64_t position
   ImageSize size = image_.out;
   std::vector<OpParameters> parameters;
   const DrawKey key = {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(erase_op_)};
-  DrawOp(pipeline_.ops(erase_op_), key, size, parameters).IgnoreError();  // Fits every image.
+  DrawOp(pipeline_.ops(erase_op_), key, size, parameters).IgnoreError();  // RandomErasing fits every image.
   if (parameters.empty()) return draw;
   const auto& erase = std::get<EraseParameters>(parameters[0]);
   draw.erase = {erase.top, erase.left, erase.size};

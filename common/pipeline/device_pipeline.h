@@ -16,42 +16,44 @@
 
 namespace stoker {
 
-// The device's part of a pipeline, joined to a span's fields: what becomes of a batch, and what its samples draw.
-// Every device runs this same program. Immutable, hence thread-safe.
+// The device's part of a pipeline, joined to a span's fields. It says what becomes of a batch's fields, and what each
+// sample draws. Every device runs this same program. Immutable, hence thread-safe.
 class DevicePipeline {
  public:
-  // What becomes of the image field, if `field` is one. See device_program.h for the order.
+  // What becomes of the image field. See device_program.h for the order of its parts.
   struct ImageProgram {
-    int field = -1;                               // index among the fields
-    int64_t height = 0, width = 0, channels = 3;  // As it comes: H×W×C uint8.
-    std::vector<DeviceStep> steps;                // The first takes height × width.
-    ImageSize out;                                // Of the last step.
-    v1::Dtype dtype = v1::DTYPE_UINT8;            // uint8, float32, float16 or bfloat16
-    std::vector<float> scale, bias;               // Of each channel; 1 and 0 for uint8.
-    bool erases = false;                          // SampleDraw::erase may be something; dtype is a float.
-    std::vector<float> erase_value;               // Of each channel, of the output.
-    bool mixes_pixels = false;                    // BatchDraw::kind may be kMixUp; dtype is a float.
-    bool mixes_rectangles = false;                // BatchDraw::kind may be kCutMix.
-    bool channels_first = false;
-    bool only_flips() const { return steps.empty(); }  // before scale and bias
+    int field = -1;  // index of the image among the fields; −1: there is no image program
+    int64_t height = 0, width = 0, channels = 3;  // the image as it comes, H×W×C uint8
+    std::vector<DeviceStep> steps;                // passes over the image; the first takes height × width
+    ImageSize out;                                // size after the last step
+    v1::Dtype dtype = v1::DTYPE_UINT8;            // output: uint8, float32, float16 or bfloat16
+    std::vector<float> scale, bias;               // one number a channel; 1 and 0 for uint8
+    bool erases = false;                          // whether SampleDraw::erase may be set; then dtype is a float
+    std::vector<float> erase_value;               // one number a channel, in the output's units
+    bool mixes_pixels = false;                    // whether BatchDraw::kind may be kMixUp; then dtype is a float
+    bool mixes_rectangles = false;                // whether BatchDraw::kind may be kCutMix
+    bool channels_first = false;                  // output layout C×H×W instead of H×W×C
+
+    // True if no pass is needed before flips, scale and bias.
+    bool only_flips() const { return steps.empty(); }
   };
 
-  // What becomes of a field.
+  // What becomes of one field.
   struct FieldProgram {
     enum class Kind {
       kAsItCame,
-      kImage,       // as image() says
-      kOneHot,      // `classes` numbers for each of the field's whole numbers
-      kMixedLabel,  // kOneHot in float32, then mixed: λ · own + (1 − λ) · the other row's
-      kUnpackBits,  // fields()[i]'s elements from bits
+      kImage,       // what image() says
+      kOneHot,      // `classes` numbers for each whole number of the field: 1 at its class, 0 elsewhere
+      kMixedLabel,  // kOneHot in float32, mixed with another row of the batch: λ · own + (1 − λ) · other
+      kUnpackBits,  // one element for each bit
     };
     Kind kind = Kind::kAsItCame;
-    int64_t classes = 0;
-    bool least_significant_first = false;  // kUnpackBits
-    int op = -1;                           // That makes it, by index in the pipeline.
+    int64_t classes = 0;                   // kOneHot, kMixedLabel
+    bool least_significant_first = false;  // kUnpackBits: the order of a byte's bits
+    int op = -1;                           // index in the pipeline of the op that makes the field
   };
 
-  // `fields` are a span's. InvalidArgument names the op that cannot run. Any pipeline is fine, a valid one or not.
+  // Joins `pipeline`, which need not be valid, to a span's `fields`. InvalidArgument names the op that cannot run.
   static absl::StatusOr<DevicePipeline> Create(const v1::Pipeline& pipeline, const std::vector<v1::Field>& fields);
 
   // True if batches are handed out just as the server made them.
@@ -59,21 +61,23 @@ class DevicePipeline {
 
   const ImageProgram& image() const { return image_; }
 
-  // Of each field.
+  // One program for each field, in the fields' order.
   const std::vector<FieldProgram>& programs() const { return programs_; }
 
-  // The fields as they come and as handed out.
+  // The fields as they come from the server.
   const std::vector<v1::Field>& source_fields() const { return source_fields_; }
+
+  // The fields as they are handed out, in the same order.
   const std::vector<v1::Field>& fields() const { return fields_; }
 
-  // Drawn from the same keys as on the server.
+  // Draws what one sample needs, from the same keys as the server would.
   SampleDraw Draw(uint64_t seed, uint64_t epoch, uint64_t position) const;
 
-  // Drawn by the position of the batch's first row.
+  // Draws what a batch needs. `first_position` is the position of its first row.
   BatchDraw DrawBatch(uint64_t seed, uint64_t epoch, uint64_t first_position) const;
 
-  // OK, or InvalidArgument that names the op and the first of `count` values of source field `field`, as they came,
-  // that its kOneHot or kMixedLabel has no class for. OK for other kinds.
+  // Checks `count` values of field number `field`, as they came, against the classes of its kOneHot or kMixedLabel.
+  // InvalidArgument names the op and the first value that has no class. OK for fields of other kinds.
   absl::Status CheckClasses(int field, const void* values, int64_t count) const;
 
  private:
@@ -86,9 +90,9 @@ class DevicePipeline {
   ImageProgram image_;
   std::vector<FieldProgram> programs_;
   std::vector<v1::Field> source_fields_, fields_;
-  DeviceSteps steps_;  // That image_.steps are of.
-  int erase_op_ = -1;  // After ToDtype.
-  int mix_op_ = -1;    // MixUp, CutMix or RandomChoice of them.
+  DeviceSteps steps_;  // draws for image_.steps
+  int erase_op_ = -1;  // index of the RandomErasing that follows ToDtype; −1: there is none
+  int mix_op_ = -1;    // index of MixUp, CutMix or a RandomChoice of them; −1: there is none
 };
 
 }  // namespace stoker

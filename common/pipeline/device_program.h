@@ -11,60 +11,72 @@
 
 namespace stoker {
 
-// What a device does to a batch, as plain values: steps that are the same for every sample, and what each sample drew
-// for them. Every device does the same arithmetic, of pixel_arithmetic.h. Without protobuf, for CUDA sources.
+// What a device does to a batch, as plain values: steps, which are the same for every sample, and what each sample drew
+// for them. Every device does the same arithmetic, that of client/device/pixel_arithmetic.h. This header has no
+// protobuf, since CUDA sources include it.
 //
-// A sample goes through: the steps, on an image of H×W×C uint8, each rounded to uint8; flips; y = x · scale + bias in
-// float32; an erased rectangle; mixing with another sample; rounding to the output's dtype; its layout.
+// A sample goes through, in this order:
+//   1. the steps, on an image of H×W×C uint8; each rounds to uint8
+//   2. flips
+//   3. y = x · scale + bias in float32
+//   4. an erased rectangle
+//   5. mixing with another sample of the batch
+//   6. rounding to the output's dtype, and its layout
 
-// A rectangle of the input, in pixels with (0, 0) at the image's top left corner.
+// A rectangle of the input, in pixels; (0, 0) is the image's top left corner.
 struct Window {
   double left = 0, top = 0, right = 0, bottom = 0;
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// Output pixel (x, y), by its center (x + ½, y + ½), shows the input at x' = m[0]·x + m[1]·y + m[2],
-// y' = m[3]·x + m[4]·y + m[5]. Positions outside of `window`, which lies in the image, show what `beyond` says; no
-// pixel outside of it has a say.
+// Makes each output pixel from a position of the input. The pixel whose center is (x, y) = (column + ½, row + ½) shows
+// the input at
+//
+//   x' = matrix[0]·x + matrix[1]·y + matrix[2]
+//   y' = matrix[3]·x + matrix[4]·y + matrix[5]
+//
+// A position outside of `window`, which lies in the image, shows what `beyond` says. No pixel outside of the window has
+// any influence.
 struct GatherDraw {
-  enum class Beyond { kFill, kEdge, kReflect, kSymmetric };  // v1::PaddingMode's
+  enum class Beyond { kFill, kEdge, kReflect, kSymmetric };  // the values of v1::PaddingMode
   std::array<double, 6> matrix = {1, 0, 0, 0, 1, 0};
-  bool bilinear = false;  // or nearest
+  bool bilinear = false;  // bilinear interpolation instead of nearest
   Window window;
   Beyond beyond = Beyond::kFill;
-  std::array<uint8_t, 3> fill = {0, 0, 0};  // Of other than three channels the first is used.
+  std::array<uint8_t, 3> fill = {0, 0, 0};  // the fill color; unless there are three channels, fill[0] is used for all
 };
 
-// A new color for each pixel. Images have three channels.
+// Gives each pixel a new color. Images have three channels.
 struct ColorChange {
   enum class Kind {
     kBrightness,  // value: factor
-    kContrast,    // value: factor; blends with the image's mean gray, as it is when its turn comes
+    kContrast,    // value: factor; blends with the mean gray that the image has after the changes before this one
     kSaturation,  // value: factor
-    kHue,         // value: 0 to 255, of which 256 would be a turn
-    kGrayscale,   //
+    kHue,         // value: 0 to 255; 256 would be a whole turn
+    kGrayscale,   // value: unused
     kPosterize,   // value: upper bits kept, 0 to 8
-    kSolarize,    // value: the first level inverted; 0 inverts all
+    kSolarize,    // value: the lowest level that is inverted; 0 inverts all
   };
   Kind kind = Kind::kBrightness;
   float value = 0;
 };
 
-// One after the other. At most one is kContrast.
+// The first `count` of `changes`, applied in order. At most one is kContrast.
 struct ColorsDraw {
   static constexpr int kMost = 8;
   std::array<ColorChange, kMost> changes;
   int count = 0;
 };
 
-// Half kernels: weight[i] is that of the pixels i away on either side, and half that of the middle one. They add up to
-// kHalfKernelSum. The image is larger than what the kernels reach.
+// Blurs with a symmetric kernel in each direction. Of each kernel only a half is stored: weight[i] belongs to the two
+// pixels that are i away, and weight[0] is half the middle pixel's. A half adds up to kHalfKernelSum. The image is
+// larger than what the kernels reach.
 struct BlurDraw {
   std::vector<int32_t> across, down;
 };
 
-// Blackens pixels: those whose 16 bits, of Philox words by `key` and `position`, are below `limit` (see MaskBits), and
-// with `dilate` their four neighbors.
+// Blackens a random part of the pixels. Each pixel has 16 random bits of Philox's words for `key` and `position` (see
+// MaskBits); the pixel turns black if they are below `limit`. With `dilate` its four neighbors turn black too.
 struct MaskDraw {
   uint32_t limit = 0;  // 0 to 2^16
   bool dilate = true;
@@ -73,32 +85,34 @@ struct MaskDraw {
 
 // Paints over a rectangle that lies in the image.
 struct EraseDraw {
-  int64_t top = 0, left = 0;
-  ImageSize size;                            // 0×0: nothing
-  std::array<uint8_t, 3> value = {0, 0, 0};  // As GatherDraw's fill. Not of the rectangle erased after ToDtype.
+  int64_t top = 0, left = 0;                 // pixels
+  ImageSize size;                            // 0×0: nothing is erased
+  std::array<uint8_t, 3> value = {0, 0, 0};  // color, as GatherDraw::fill; unused in SampleDraw::erase
 };
 
 struct Flips {
   bool horizontal = false, vertical = false;
 };
 
-// One pass over the images of a batch, H×W×C uint8 before and after.
+// One pass over the images of a batch, which are H×W×C uint8 before and after.
 struct DeviceStep {
   enum class Kind { kGather, kColors, kBlur, kMask, kErase };
   Kind kind = Kind::kGather;
-  ImageSize in, out;      // Equal but for kGather.
-  bool contrast = false;  // kColors: may hold kContrast, hence a mean of each image is needed.
-  ImageSize kernel;       // kBlur
-  std::vector<int> ops;   // Of the pipeline, by index: for people.
+  ImageSize in, out;      // sizes before and after; only kGather changes them
+  bool contrast = false;  // kColors: whether it may hold kContrast, so that a mean of each image is needed
+  ImageSize kernel;       // kBlur: pixels of the whole kernel
+  std::vector<int> ops;   // indexes of the ops that it came from, for people
 };
 
-// What one sample drew for one step. Of nothing, the image stays as it is; kGather always has a GatherDraw.
+// What one sample drew for one step. With monostate the step leaves the image as it is; kGather always has a
+// GatherDraw.
 using StepDraw = std::variant<std::monostate, GatherDraw, ColorsDraw, BlurDraw, MaskDraw, EraseDraw>;
 
+// What one sample drew for a whole program.
 struct SampleDraw {
   std::vector<StepDraw> steps;
-  Flips flips;      // After the steps.
-  EraseDraw erase;  // After scale and bias, with the program's erase_value.
+  Flips flips;      // applied after the steps
+  EraseDraw erase;  // applied after scale and bias, with ImageProgram::erase_value
 };
 
 }  // namespace stoker

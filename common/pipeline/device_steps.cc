@@ -26,7 +26,7 @@ DeviceStep::Kind KindOf(DevicePass pass) {
     case DevicePass::kErase: return DeviceStep::Kind::kErase;
     case DevicePass::kNone: break;
   }
-  STOKER_CHECK(false);  // IsDeviceStep does not hold.
+  STOKER_CHECK(false);  // IsDeviceStep is false for such an op.
   return DeviceStep::Kind::kGather;
 }
 
@@ -53,7 +53,7 @@ ColorChange ChangeOf(const ColorParameters& color) {
     case From::kInvert: return {To::kSolarize, 0};
     case From::kYCbCr:
     case From::kAutocontrast:
-    case From::kEqualize: break;  // Ops that do not run here.
+    case From::kEqualize: break;  // These ops run on the server only.
   }
   STOKER_CHECK(false);
   return {};
@@ -143,7 +143,8 @@ absl::Status DeviceSteps::CheckLeaf(const v1::Op& op, const DeviceTraits& traits
 absl::Status DeviceSteps::AddLeaf(const v1::Op& op, int index, bool nested) {
   ImageSize drawn_size = size_;
   std::vector<OpParameters> parameters;
-  const absl::Status drawable = DrawOp(op, DrawKey{}, drawn_size, parameters);  // Fails or not whatever the key.
+  const absl::Status drawable =
+      DrawOp(op, DrawKey{}, drawn_size, parameters);  // Whether it fails does not depend on the key.
   if (!drawable.ok()) return absl::InvalidArgumentError(drawable.message());
   const std::optional<ImageSize> out = OutputSize(op, size_);
   STOKER_CHECK(out.has_value());
@@ -189,7 +190,7 @@ void DeviceSteps::Finish() {
   if (!steps_.empty() && open_.only_flips) steps_.pop_back();
 }
 
-// Draws leaf after leaf as DrawOp would draw all of an op's.
+// Draws for one sample, leaf after leaf, what DrawOp would draw for the whole op.
 class DeviceSteps::Drawing {
  public:
   explicit Drawing(const DeviceSteps& steps) : steps_(steps), size_(steps.in_), drawn_(steps.steps_.size() + 1) {}
@@ -205,13 +206,13 @@ class DeviceSteps::Drawing {
     }
   }
 
-  // What step number `step` is to do.
+  // The parameters drawn for step number `step`.
   const std::vector<OpParameters>& Of(size_t step) const { return drawn_[step]; }
 
  private:
   void DrawLeaf(const v1::Op& op, const DrawKey& key, bool happens) {
     std::vector<OpParameters>& drawn = drawn_[steps_.leaf_steps_[leaf_++]];
-    if (happens) STOKER_CHECK(DrawOp(op, key, size_, drawn).ok());  // As AddLeaf tried.
+    if (happens) STOKER_CHECK(DrawOp(op, key, size_, drawn).ok());  // It cannot fail, since AddLeaf tried it.
   }
 
   const DeviceSteps& steps_;

@@ -13,33 +13,34 @@
 
 namespace stoker {
 
-// Whether `op`, which is valid, can be one of DeviceSteps: otherwise it works on another kind of data, or on the server
-// only. Of any arguments.
+// True if `op`, which must be valid, can be added to DeviceSteps. False if it works on other data than uint8 images, or
+// runs on the server only. Its arguments do not matter.
 bool IsDeviceStep(const v1::Op& op);
 
-// The device ops that work on an image of uint8, as the fewest passes over it, and what a sample draws for them. Built
-// by one thread; thread-safe from then on.
+// The device ops that work on an image of uint8, in as few passes over the image as possible, and what a sample draws
+// for them. One thread builds it; from then on it is thread-safe.
 //
-// Geometric ops that follow each other share a pass while one gather can show what they do (see GatherComposer); so do
-// color ops, while they are at most ColorsDraw::kMost with one mean of the image. Flips at the end are left to the
-// output.
+// Geometric ops that follow each other share a pass while one gather can express them (see GatherComposer). Color ops
+// share a pass while they make at most ColorsDraw::kMost changes and need at most one mean of the image. Flips at the
+// end need no pass of their own: they are done while the output is written.
 class DeviceSteps {
  public:
-  // Of images of `size`; must be the first call.
+  // Must be the first call. Images have this size and number of channels.
   void Start(ImageSize size, int64_t channels);
 
-  // Appends op number `index` of the pipeline, for which IsDeviceStep holds. InvalidArgument: "RandomCrop.size: …".
+  // Appends op number `index` of the pipeline. Requires IsDeviceStep(op). InvalidArgument says why this op cannot run
+  // on these images: "RandomCrop.size: …".
   absl::Status Add(const v1::Op& op, int index);
 
-  // Must be the last call before those below.
+  // Must be called after all ops were added, before the functions below.
   void Finish();
 
   const std::vector<DeviceStep>& steps() const { return steps_; }
 
-  // Of what Finish leaves; the output's.
+  // The size of images after all steps.
   ImageSize size() const { return size_; }
 
-  // Everything of SampleDraw but `erase`.
+  // Draws all of a SampleDraw but its `erase`.
   SampleDraw Draw(uint64_t seed, uint64_t epoch, uint64_t position) const;
 
  private:
@@ -49,21 +50,22 @@ class DeviceSteps {
   };
   class Drawing;
 
-  // An op that is no RandomApply or RandomChoice; inside of one if `nested`.
+  // AddAny adds any op. A leaf is an op other than RandomApply and RandomChoice; `nested` is true of ops inside of
+  // these.
   absl::Status AddAny(const v1::Op& op, int index, bool nested);
   absl::Status AddLeaf(const v1::Op& op, int index, bool nested);
   absl::Status CheckLeaf(const v1::Op& op, const DeviceTraits& traits, ImageSize out, bool nested) const;
 
-  // The last step if it can take the op over, or else a new one.
+  // Returns the last step if the op can join it, or else a new one.
   DeviceStep& StepFor(const DeviceTraits& traits);
 
   int64_t channels_ = 3;
   ImageSize in_, size_;
   std::vector<TopOp> ops_;
-  std::vector<int> leaf_steps_;  // Of each leaf, in order: which step it belongs to; steps_.size(): the output's flips.
+  std::vector<int> leaf_steps_;  // each leaf's step, by index; steps_.size() for flips that are left to the output
   std::vector<DeviceStep> steps_;
 
-  // Of the last step, while it may grow.
+  // What the last step holds so far, while ops may still join it.
   struct Open {
     bool only_flips = false, interpolates = false, crops_interpolated = false, fills = false;
     int colors = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMaxOps = 64;
 constexpr int kMaxFields = 64;
 constexpr int kMaxViewGroups = 16;
-constexpr uint32_t kMaxViews = 64;  // of a group
+constexpr uint32_t kMaxViews = 64;  // views of one group
 
 using Ops = google::protobuf::RepeatedPtrField<v1::Op>;
 
@@ -25,7 +25,7 @@ void FillDefaults(Ops& ops) {
 }
 
 uint64_t Hash(const v1::Pipeline& pipeline) {
-  const std::string bytes = pipeline.SerializeAsString();  // No maps: one order.
+  const std::string bytes = pipeline.SerializeAsString();  // The bytes are unique, since a Pipeline has no maps.
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
@@ -58,7 +58,7 @@ absl::Status ValidatePlacement(const v1::Op& op, bool after_device) {
   return absl::OkStatus();
 }
 
-// Errors begin with `path`: "pipeline.ops".
+// Validates a list of ops. Errors begin with its `path`: "pipeline.ops".
 absl::Status ValidateOps(const Ops& ops, const std::string& path) {
   if (ops.size() > kMaxOps)
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", ops.size(), " ops, at most ", kMaxOps));

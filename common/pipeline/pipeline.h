@@ -8,35 +8,38 @@
 
 namespace stoker {
 
-// A pipeline as a whole, before it meets a dataset. Pure functions, thread-safe.
+// These functions treat a pipeline as a whole, before it meets a dataset. They are pure, hence thread-safe.
 
-// Raised whenever any op's bytes may change; see also the server's self-check.
+// The number of our pixels' version. It must be raised whenever any op's bytes may change. The server's self-check
+// finds changes that nobody meant.
 inline constexpr uint32_t kPixelVersion = 2;
 
-// Of a pipeline that sets no limits.
+// The limits of a pipeline that sets none: pixels of an image, and scans of a progressive JPEG.
 inline constexpr uint64_t kDefaultMaxPixels = uint64_t{1} << 26;
 inline constexpr uint32_t kDefaultMaxScans = 100;
 
-// What runs wherever none is given: RandomResizedCrop(224), RandomHorizontalFlip.
+// Returns the pipeline that runs if none is given: RandomResizedCrop(224), RandomHorizontalFlip.
 v1::Pipeline DefaultPipeline();
 
-// The same pipeline with every default written out.
+// Returns the same pipeline with every default written out.
 v1::Pipeline WithDefaults(const v1::Pipeline& pipeline);
 
 // OK, or InvalidArgument that names the op and its argument: "pipeline.ops[1]: RandomCrop.size: …",
 // "pipeline.views[0].ops[2]: ColorJitter.hue: …".
 absl::Status ValidatePipeline(const v1::Pipeline& pipeline);
 
-// The number of leading ops that run on the server; the rest run on the device. Requires a valid pipeline.
+// Returns the number of leading ops that run on the server; the rest run on the device. Requires a valid pipeline.
 int ServerOps(const v1::Pipeline& pipeline);
 
-// A hash of what a span's bytes depend on: the server's ops, views, limits and policies, defaults written out.
+// Hashes what a span's bytes depend on: the server's ops, views, limits and policies, with defaults written out.
 uint64_t ServerHash(const v1::Pipeline& pipeline);
 
-// A hash of what a cursor depends on: the whole, without placement, so that moving an op keeps it.
+// Hashes what a cursor depends on: the whole pipeline without placement, so that a cursor stays valid when an op moves
+// between server and device.
 uint64_t WholeHash(const v1::Pipeline& pipeline);
 
-// How a pipeline decodes, with defaults written out: limits, warnings and scaling, and nothing else.
+// Returns a pipeline that says how `pipeline` decodes, and nothing else: limits, warnings and scaling, with defaults
+// written out.
 v1::Pipeline DecodeSettings(const v1::Pipeline& pipeline);
 
 }  // namespace stoker

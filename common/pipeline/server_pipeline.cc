@@ -23,7 +23,7 @@ bool IsImage(const SourceField& field) {
          (field.name == "image" && field.dtype == v1::DTYPE_UINT8 && field.shape.size() == 3 && field.shape[2] == 3);
 }
 
-// The sources to send, in order, by index in the schema.
+// Returns the indexes in the schema of the source fields to send, in order.
 absl::StatusOr<std::vector<int>> Sources(const v1::Pipeline& pipeline, const SourceSchema& schema) {
   std::vector<int> sources;
   if (pipeline.fields().empty())
@@ -42,12 +42,12 @@ absl::StatusOr<std::vector<int>> Sources(const v1::Pipeline& pipeline, const Sou
   return sources;
 }
 
-// "pipeline.ops", "pipeline.views[1].ops".
+// Returns the path of an output's ops, for errors: "pipeline.ops", "pipeline.views[1].ops".
 std::string PathOf(const ServerPipeline::Output& output) {
   return output.views < 0 ? "pipeline.ops" : absl::StrCat("pipeline.views[", output.views, "].ops");
 }
 
-// What an op means, wherever it runs.
+// Returns bytes that are equal for ops that do the same, wherever they run.
 std::string Meaning(const v1::Op& op) {
   v1::Op full = WithDefaults(op);
   full.clear_placement();
@@ -59,8 +59,8 @@ std::string Names(const std::vector<v1::Op>& ops) {
   return absl::StrJoin(ops, ", ", [](std::string* out, const v1::Op& op) { absl::StrAppend(out, OpName(op)); });
 }
 
-// What `op` makes of an image of `size`, which becomes the output's, and what a resize keeps between its two passes
-// are bounded as the input is.
+// Checks that what `op` makes of an image of `size` has at most `max_pixels`, and also what a resize keeps between its
+// two passes. Sets `size` to that of the result.
 absl::Status CheckPixels(const OpParameters& op, ImageSize& size, uint64_t max_pixels) {
   const ImageSize before = size;
   auto height = static_cast<uint64_t>(before.height);
@@ -112,7 +112,7 @@ absl::Status ServerPipeline::AddOutputsOf(int index, const SourceField& source) 
 absl::Status ServerPipeline::AddViews(const SourceField& source, Output output) {
   for (const Output& other : outputs_)
     if (other.image)
-      return absl::InvalidArgumentError(absl::StrCat("pipeline.views: which image they are of is not clear, '",
+      return absl::InvalidArgumentError(absl::StrCat("pipeline.views: it is not clear which image they are made of: '",
                                                      source.name, "' is another one; name one in pipeline.fields"));
   for (output.views = 0; output.views < pipeline_.views_size(); ++output.views) {
     const v1::Views& views = pipeline_.views(output.views);
@@ -161,7 +161,7 @@ absl::Status ServerPipeline::CheckPrepared(const SourceField& source, const Outp
   return CheckPreparedSettings(source);
 }
 
-// What was decoded once was decoded in one way.
+// A prepared image was decoded in one way, when it was prepared. Checks that the pipeline would decode it the same way.
 absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) const {
   if (source.prepared.empty()) return absl::OkStatus();
   const v1::Pipeline wanted = DecodeSettings(pipeline_), &held = source.prepared_settings;
@@ -199,7 +199,7 @@ absl::Status ServerPipeline::CheckOutputs() const {
   return absl::OkStatus();
 }
 
-// Clients would find it out too, but later.
+// Checks the device's part. Clients would find its errors too, but later.
 absl::Status ServerPipeline::CheckDevice() const {
   std::vector<v1::Field> fields;
   for (const Output& output : outputs_) fields.push_back(output.field);

@@ -15,44 +15,46 @@
 
 namespace stoker {
 
-// The server's part of a pipeline, joined to a dataset's fields: what a span carries and how each sample comes
-// to it. Immutable, hence thread-safe.
+// The server's part of a pipeline, joined to a dataset's fields. It says what a span carries, and how each field is
+// made. Immutable, hence thread-safe.
 class ServerPipeline {
  public:
   // One field of a span, and the source field that it comes from.
   struct Output {
     v1::Field field;
-    uint64_t bytes = 0;  // of one sample
-    int source = 0;      // index in the dataset's schema
-    bool image = false;  // decoded where encoded, then augmented
+    uint64_t bytes = 0;  // bytes of one sample
+    int source = 0;      // index of the source field in the dataset's schema
+    bool image = false;  // an image, which is decoded if it is encoded, and goes through the ops; others are copied
 
-    // An image's ops, by index in pipeline().views(), or -1: those of pipeline() itself.
-    int views = -1;
-    uint32_t first_view = 0, view_count = 1;  // Its views' draws; the images follow one another in the field.
-    int first_op = 0;                         // Those before it were applied when the dataset was prepared.
+    // The members below are for images.
+    int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
+    uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
+    int first_op = 0;                         // ops before this one were applied when the dataset was prepared
   };
 
-  // InvalidArgument names the op or field that does not fit; on a prepared dataset also what it was prepared with.
+  // Joins `pipeline`, which need not be valid, to a dataset's `schema`. InvalidArgument names the op or field that does
+  // not fit. For a prepared dataset it also says what the dataset was prepared with.
   static absl::StatusOr<ServerPipeline> Create(const v1::Pipeline& pipeline, const SourceSchema& schema);
 
+  // The fields of a span, in payload order.
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // Sum of the outputs' sizes.
+  // Bytes of one sample of all outputs.
   uint64_t sample_bytes() const { return sample_bytes_; }
 
-  // Samples of a span: the power of two nearest 1 MiB of output, from 1 to kMaxSpanSamples.
+  // Samples of a span: the power of two from 1 to kMaxSpanSamples whose output is nearest to 1 MiB.
   uint32_t span_samples() const { return span_samples_; }
 
   const v1::Pipeline& pipeline() const { return pipeline_; }
 
-  // Limits and policies, defaults filled in.
+  // The pipeline's limits and policies, with defaults filled in.
   uint64_t max_pixels() const;
   uint32_t max_scans() const;
   v1::DecodeWarnings decode_warnings() const;
   v1::JpegScaling jpeg_scaling() const;
 
-  // What the ops of view `view` < output.view_count do to an image of `size` at a position. FailedPrecondition,
-  // naming the op, where one cannot take an image of this size.
+  // Draws what the ops of view number `view` < output.view_count do to the image of `size` at `position`.
+  // FailedPrecondition names an op that cannot take an image of this size.
   absl::StatusOr<std::vector<OpParameters>> Draw(const Output& output, uint32_t view, ImageSize size, uint64_t seed,
                                                  uint64_t epoch, uint64_t position) const;
 
@@ -61,7 +63,8 @@ class ServerPipeline {
  private:
   ServerPipeline() = default;
 
-  // Of Create: what is sent of a source field.
+  // The functions down to CheckDevice are parts of Create. Those that begin with Add decide what is sent of a source
+  // field.
   absl::Status AddOutputsOf(int index, const SourceField& source);
   absl::Status AddViews(const SourceField& source, Output output);
   absl::Status AddImage(const SourceField& source, Output output);
@@ -71,11 +74,11 @@ class ServerPipeline {
   absl::Status CheckOutputs() const;
   absl::Status CheckDevice() const;
 
-  // An image's ops that run on the server.
+  // Returns the ops of an image that run on the server.
   std::span<const v1::Op* const> OpsOf(const Output& output) const;
 
   v1::Pipeline pipeline_;
-  int ops_ = 0;  // that run on the server
+  int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
   uint64_t sample_bytes_ = 0;
   uint32_t span_samples_ = 1;
