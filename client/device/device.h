@@ -15,7 +15,7 @@
 
 namespace stoker {
 
-// Where memory is.
+// Says in which memory something lies: the host's, or that of GPU number `ordinal`.
 struct DeviceId {
   enum class Kind { kCpu, kCuda };
   Kind kind = Kind::kCpu;
@@ -23,86 +23,97 @@ struct DeviceId {
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
 };
 
-// A queue of a GPU's work: a cudaStream_t as an integer, of which 0 and 1 are CUDA's legacy default stream and 2 the
-// calling thread's. The CPU has none, and takes any.
+// A queue of a GPU's work: a cudaStream_t as an integer. 0 and 1 are CUDA's legacy default stream, 2 is the calling
+// thread's default stream. The CPU has no streams and ignores the value.
 using Stream = uintptr_t;
 
-// The memory behind a tensor. When its last owner lets go it serves another batch, but not before the work that was
-// then queued on the streams it was used on is done. Thread-safe.
+// Owns the memory behind a tensor. When the last owner drops it, the memory serves another batch, but only after the
+// work that was queued by then on the streams given to UseOn. Thread-safe.
 class TensorMemory {
  public:
   virtual ~TensorMemory() = default;
 
-  // Must come before work on `stream` that touches the memory, once for each stream: the stream waits until the tensor
-  // is made, and the memory's next use for the stream. Does not wait itself. The
-  // stream is one of the tensor's GPU, lives until the tensor is let go and captures no CUDA graph then. An error is
-  // the device's own, by its name.
+  // Call it once for each stream, before work on `stream` that touches the memory. It returns at once; `stream` waits
+  // until the tensor is made, and the memory's next use waits for `stream`. Requires a stream of the tensor's GPU that
+  // lives until the tensor is dropped, and that captures no CUDA graph at that time. An error is the device's own, with
+  // the device's name for it.
   virtual absl::Status UseOn(Stream stream) = 0;
 
-  // Waits until the tensor is made, for whoever reads it from the host.
+  // Waits until the tensor is made. Call it before reading the tensor from the host.
   virtual absl::Status Wait() = 0;
 };
 
-// One field of a batch.
+// One field of a batch. Elements lie row by row, without padding.
 struct Tensor {
   std::string name;
   v1::Dtype dtype = v1::DTYPE_UINT8;
-  std::vector<int64_t> shape;  // Samples first. Row by row, without padding.
-  const void* data = nullptr;  // On `device`.
-  uint64_t bytes = 0;
+  std::vector<int64_t> shape;  // the number of samples, then one sample's shape
+  const void* data = nullptr;  // an address in the memory of `device`
+  uint64_t bytes = 0;          // size of `data`
   DeviceId device;
-  std::shared_ptr<TensorMemory> memory;  // Owns `data`.
+  std::shared_ptr<TensorMemory> memory;  // owns `data`
 };
 
-// Host memory in which spans land, as the device wants it: aligned to 256 bytes, page-locked for a GPU.
+// Host memory in which spans land, of the kind that the device wants: aligned to 256 bytes, and page-locked for a GPU.
 class HostSlab {
  public:
   virtual ~HostSlab() = default;
   virtual std::span<uint8_t> bytes() = 0;
 };
 
-// A batch as the servers made it: field by field, each `rows` samples long.
+// A batch as the servers made it.
 struct HostBatch {
   uint64_t seed = 0;
   uint64_t epoch = 0;
-  std::span<const uint64_t> positions;           // By which each row is drawn: a substitute's by its own.
-  std::vector<std::span<const uint8_t>> fields;  // in a span's order
-  std::shared_ptr<HostSlab> slab;                // What `fields` lie in; null if they outlive all that is made of them.
-  std::optional<uint64_t> first_position;        // By which batches are mixed, if the first row is drawn by another's.
+
+  // For each row the position whose draws it has. A substitute has those of the position that it was taken from.
+  std::span<const uint64_t> positions;
+
+  std::vector<std::span<const uint8_t>> fields;  // each field's bytes of all rows, in a span's order
+
+  // Owns what `fields` point to. Null if that outlives all tensors made of this batch.
+  std::shared_ptr<HostSlab> slab;
+
+  // The position by which batch ops are drawn. Unset: that of the first row, positions[0].
+  std::optional<uint64_t> first_position;
+
   int64_t rows() const { return static_cast<int64_t>(positions.size()); }
-  uint64_t FirstPosition() const { return first_position.value_or(positions[0]); }  // Of a batch with rows.
+
+  // The position by which batch ops are drawn. Requires a batch with rows.
+  uint64_t FirstPosition() const { return first_position.value_or(positions[0]); }
 };
 
-// Where batches go and where the pipeline's device ops run. Thread-safe. What it made may outlive it.
+// Takes batches and runs the pipeline's device ops on them. Thread-safe. Slabs and tensors may outlive it.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual DeviceId id() const = 0;
 
-  // ResourceExhausted if there is no memory, or no more of the kind that the device prefers: of any kind, if the caller
-  // cannot go on without (`needed`).
+  // Allocates host memory for spans. If the device has no more memory of the kind that it prefers, a slab that is
+  // `needed`, since the caller cannot go on without it, may be of another kind; others are refused. ResourceExhausted
+  // if it is refused or there is no memory at all.
   virtual absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes, bool needed) = 0;
 
-  // Runs `pipeline` on a batch and gives its fields as handed out, in order. An asynchronous device only queues that,
-  // and keeps the batch's slab for as long as it reads it. Errors of a device's queue are sticky, and named as it names
-  // them.
+  // Runs `pipeline` on a batch and returns the fields that it hands out, in order. An asynchronous device only queues
+  // that, and keeps the batch's slab for as long as it reads it. Once a device's queue has failed, every later call
+  // fails with the same error, under the device's own name for it.
   virtual absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) = 0;
 
-  // Whether Submit returns before it is done: then it is worth submitting a batch before it is asked for.
+  // True if Submit returns before its work is done. Then batches should be submitted before they are asked for.
   virtual bool asynchronous() const { return false; }
 
-  // Lets go of the slabs that Submit is done with; of none, it waits for the first. False if it keeps none.
+  // Drops the slab that was submitted first, waiting until it is copied. Returns false if the device keeps no slab.
   virtual bool Reclaim() { return false; }
 
-  // What a user should know about this device and could mend, a sentence each: "page-locking failed: …".
+  // Tells what a user should know about this device and could mend, a sentence each: "page-locking failed: …".
   virtual std::vector<std::string> Warnings() const { return {}; }
 };
 
-// A slab as the memory of tensors that are parts of it; made from the start, on the CPU.
+// Returns a slab as the memory of tensors on the CPU that are parts of it. Such tensors are ready at once.
 std::shared_ptr<TensorMemory> MemoryOf(std::shared_ptr<HostSlab> slab);
 
-// The CPU.
+// Returns the CPU as a device.
 std::shared_ptr<Device> HostDevice();
 
 }  // namespace stoker

@@ -8,9 +8,9 @@
 
 namespace stoker {
 
-// What device_program.h's values mean for one pixel. Functions of integers, float32 and double without fused
-// multiplication: a compiler that is told so (-ffp-contract=off, -fmad=false) gets the same bits on every device.
-// Constexpr, so that CUDA sources can call them (--expt-relaxed-constexpr).
+// These functions define what the values of device_program.h mean for one pixel. They use integers, float32 and double
+// without fused multiply-add, so every device computes the same bits; compilers must be told so (-ffp-contract=off,
+// -fmad=false). They are constexpr so that CUDA sources can call them (--expt-relaxed-constexpr).
 
 constexpr int64_t Floor(double x) {
   const auto truncated = static_cast<int64_t>(x);
@@ -28,14 +28,14 @@ constexpr uint8_t ChannelOf(const std::array<uint8_t, 3>& color, int64_t channel
   return color[channel < 3 ? channel : 0];
 }
 
-// The one or two pixels along one axis that a position shows, and the second one's share.
+// The one or two pixels along one axis that a position shows.
 struct Taps {
-  bool shown = false;  // or filled
-  int64_t first = 0, second = 0;
-  float share = 0;
+  bool shown = false;             // false: the position shows the fill color
+  int64_t first = 0, second = 0;  // the pixels' indexes; equal if there is only one
+  float share = 0;                // the second pixel's weight, 0 to 1
 };
 
-// `from` and `to` are the window's.
+// Finds the taps of a position along one axis. [from, to) is the window on that axis. All are in pixels.
 constexpr Taps TapsAt(double position, double from, double to, GatherDraw::Beyond beyond, bool bilinear) {
   if (!(position >= from && position < to)) {
     const bool below = !(position >= from);
@@ -58,12 +58,13 @@ constexpr Taps TapsAt(double position, double from, double to, GatherDraw::Beyon
           static_cast<float>(center - static_cast<double>(first))};
 }
 
-// What output pixel (x, y) shows; filled if either is not shown.
+// What one output pixel shows along both axes. It shows the fill color if either axis does.
 struct GatherTaps {
   Taps across, down;
   constexpr bool shown() const { return across.shown && down.shown; }
 };
 
+// Finds the taps of output pixel (x, y), given by its column and row.
 constexpr GatherTaps GatherAt(const GatherDraw& gather, int64_t x, int64_t y) {
   const auto& m = gather.matrix;
   const double center_x = static_cast<double>(x) + 0.5, center_y = static_cast<double>(y) + 0.5;
@@ -73,7 +74,8 @@ constexpr GatherTaps GatherAt(const GatherDraw& gather, int64_t x, int64_t y) {
                  gather.bilinear)};
 }
 
-// Of the four pixels: across, then down, rounded.
+// Interpolates between four pixels, across and then down, and rounds to nearest. `across` and `down` are the shares of
+// the right and the lower ones.
 constexpr uint8_t Bilinear(uint8_t upper_left, uint8_t upper_right, uint8_t lower_left, uint8_t lower_right,
                            float across, float down) {
   const float upper = static_cast<float>(upper_left) + static_cast<float>(upper_right - upper_left) * across;
@@ -85,30 +87,32 @@ struct Rgb {
   uint8_t red = 0, green = 0, blue = 0;
 };
 
-// PIL's Image.convert("L"): ITU-R 601-2.
+// Returns the gray level of PIL's Image.convert("L"): the luma of ITU-R 601-2 in 16 fraction bits.
 constexpr uint8_t Luma(const Rgb& rgb) {
   return static_cast<uint8_t>((19595u * rgb.red + 38470u * rgb.green + 7471u * rgb.blue + 0x8000u) >> 16);
 }
 
-// An image's mean gray from the sum of its pixels' lumas.
+// Returns an image's mean gray, rounded, from the sum of its pixels' lumas.
 constexpr uint8_t MeanGray(uint64_t luma_sum, int64_t pixels) {
   return static_cast<uint8_t>(static_cast<double>(luma_sum) / static_cast<double>(pixels) + 0.5);
 }
 
-// PIL's Image.blend: factor 0 is `from`, 1 is `to`.
+// Blends as PIL's Image.blend: factor 0 gives `from`, 1 gives `to`.
 constexpr uint8_t BlendLevels(uint8_t from, uint8_t to, float factor) {
   const float blended = static_cast<float>(from) + factor * static_cast<float>(to - from);
   return static_cast<uint8_t>(Within(blended, 0.0f, 255.0f));
 }
 
-// Levels of hue, of which 255 are one turn, saturation and value: PIL's Image.convert("HSV") but for grays' hue.
+// Converts to levels of hue, saturation and value, in this order. 255 levels of hue are one turn. It is PIL's
+// Image.convert("HSV"), but for the hue of grays.
 constexpr Rgb ToHsv(const Rgb& rgb) {
   const int red = rgb.red, green = rgb.green, blue = rgb.blue;
   const int value = Within(red > green ? red : green, blue, 255);
   const int low = Within(red < green ? red : green, 0, blue);
   const int chroma = value - low, middle = red + green + blue - value - low;
   const float part = static_cast<float>(value - middle) / static_cast<float>(chroma > 0 ? chroma : 1);
-  // Sixths of a turn: `start` ± part, from the largest channel and the smallest.
+  // The hue in sixths of a turn is start + part, or start − part if `falls`. The largest and the smallest channel tell
+  // which sixth it is.
   const bool red_leads = red == value, green_leads = green == value;
   const bool falls = red_leads ? blue <= green : green_leads ? blue > red : green <= red;
   const float start = red_leads ? (falls ? 1.0f : -1.0f) : green_leads ? (falls ? 3.0f : 1.0f) : (falls ? 5.0f : 3.0f);
@@ -119,13 +123,14 @@ constexpr Rgb ToHsv(const Rgb& rgb) {
           static_cast<uint8_t>(value)};
 }
 
-// value · (1 − saturation · absence), rounded.
+// Computes one channel: value · (1 − saturation · absence), rounded. All three are levels from 0 to 255; `absence` is
+// clamped to that.
 constexpr uint8_t HsvChannel(float value, float saturation, float absence) {
   const float kept = 65025.0f - saturation * Within(absence, 0.0f, 255.0f);
   return static_cast<uint8_t>(value * kept * (1.0f / 65025.0f) + 0.5f);
 }
 
-// The hue turned by `shift`; it wraps around at 256, as it does in torchvision's adjust_hue.
+// Turns the hue by `shift` levels. It wraps around at 256, as it does in torchvision's adjust_hue.
 constexpr Rgb ShiftHue(const Rgb& rgb, float shift) {
   const Rgb hsv = ToHsv(rgb);
   const float turned = static_cast<float>(hsv.red) + shift;
@@ -141,7 +146,7 @@ constexpr uint8_t Solarized(uint8_t level, float threshold) {
   return static_cast<float>(level) < threshold ? level : static_cast<uint8_t>(255 - level);
 }
 
-// `mean_gray` is looked at by kContrast only.
+// Applies one change to a pixel. Only kContrast uses `mean_gray`, the image's mean before this change.
 constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& rgb) {
   const auto each = [&rgb](auto level) { return Rgb{level(rgb.red), level(rgb.green), level(rgb.blue)}; };
   const float value = change.value;
@@ -166,15 +171,16 @@ constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& r
   return rgb;
 }
 
-// Where pixel `i` is found that lies less than `extent` outside: mirrored about the border's pixel.
+// Mirrors index `i` about the border's pixel if it lies outside of [0, extent). Requires −extent < i < 2 · extent − 1.
 constexpr int64_t Reflected(int64_t i, int64_t extent) { return i < 0 ? -i : i >= extent ? 2 * (extent - 1) - i : i; }
 
-// A blur's two passes: down the columns with 6 fraction bits, then across. `sum` is that of weight · (one side's pixel
-// + the other's).
+// These round the sums of a blur's two passes. A sum is that of weight · (pixel on one side + pixel on the other). The
+// first pass, down the columns, keeps 6 fraction bits; the second, across, ends in levels.
 constexpr int32_t BlurredDown(int32_t sum) { return (sum + (1 << 8)) >> 9; }
 constexpr uint8_t BlurredAcross(int32_t sum) { return static_cast<uint8_t>((sum + (1 << 20)) >> 21); }
 
-// Philox4x32-10: Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). As Draws makes its blocks.
+// Computes one block of Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). Draws
+// makes the same blocks.
 constexpr std::array<uint32_t, 4> PhiloxBlock(uint64_t key, uint64_t position, uint64_t block) {
   uint32_t c0 = static_cast<uint32_t>(position), c1 = static_cast<uint32_t>(position >> 32);
   uint32_t c2 = static_cast<uint32_t>(block), c3 = static_cast<uint32_t>(block >> 32);
@@ -190,8 +196,12 @@ constexpr std::array<uint32_t, 4> PhiloxBlock(uint64_t key, uint64_t position, u
   return {c0, c1, c2, c3};
 }
 
-// The 16 bits of pixel `i`, counted row by row: the lower half of each word before the upper one. Eight pixels share a
-// block: block i / 8, word i / 2 % 4.
+// Returns the 16 random bits of pixel number `i`, counted row by row. Eight pixels share a block of four words; pixel i
+// is in block i / 8:
+//
+//   word 0         word 1         word 2         word 3
+//   [15:0] [31:16] [15:0] [31:16] [15:0] [31:16] [15:0] [31:16]
+//   i%8=0  1       2      3       4      5       6      7
 constexpr uint32_t MaskBits(const std::array<uint32_t, 4>& block, int64_t i) {
   return block[i / 2 % 4] >> (i % 2 * 16) & 0xffff;
 }

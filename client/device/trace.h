@@ -3,9 +3,9 @@
 
 namespace stoker {
 
-// A named stretch of the calling thread's time, while it lives, for tools that trace a process (NVTX: Nsight Systems
-// and others). Costs next to nothing without such a tool, and does nothing in a build without CUDA. `name` is a
-// literal.
+// Marks the calling thread's time, from construction to destruction, with a name for tools that trace a process (NVTX:
+// Nsight Systems and others). It costs next to nothing without such a tool, and does nothing in a build without CUDA.
+// `name` must be a literal.
 class TraceRange {
  public:
   explicit TraceRange(const char* name);

@@ -16,7 +16,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::align_val_t kAlignment{256};  // As DLPack and CUDA have it.
+constexpr std::align_val_t kAlignment{256};  // DLPack asks for it, and CUDA allocates so.
 
 struct Free {
   void operator()(uint8_t* memory) const { ::operator delete(memory, kAlignment); }
@@ -36,8 +36,8 @@ absl::StatusOr<Memory> Allocate(uint64_t bytes) {
   return memory;
 }
 
-// Keeps the memory of batches that were let go for those to come: touching new pages takes longer than the ops do.
-// Thread-safe.
+// Keeps the memory of batches that were dropped for later ones, since touching new pages takes longer than the ops do.
+// Holds at most kKept of them. Thread-safe.
 class Pool {
  public:
   absl::StatusOr<Memory> Take(uint64_t bytes) {
@@ -49,7 +49,7 @@ class Pool {
     return Allocate(bytes);
   }
 
-  // Takes the place of the one that was kept longest.
+  // Keeps `memory` in the place of what was kept longest.
   void Return(Memory memory) {
     absl::MutexLock lock(&mutex_);
     std::swap(free_[next_], memory);
@@ -57,7 +57,7 @@ class Pool {
   }
 
  private:
-  static constexpr int kKept = 2;  // One with the training loop, one on its way to it.
+  static constexpr int kKept = 2;  // One batch is with the training loop, one on its way to it.
 
   absl::Mutex mutex_;
   Memory free_[kKept] ABSL_GUARDED_BY(mutex_);
@@ -73,7 +73,7 @@ class HostMemorySlab : public HostSlab {
   const Memory memory_;
 };
 
-// What was made of a batch; returns to `pool` if there is one.
+// Memory of a tensor that was made here. It returns to the pool if there is one.
 class MadeMemory : public TensorMemory {
  public:
   MadeMemory(Memory memory, std::shared_ptr<Pool> pool) : memory_(std::move(memory)), pool_(std::move(pool)) {}
@@ -90,7 +90,7 @@ class MadeMemory : public TensorMemory {
   const std::shared_ptr<Pool> pool_;
 };
 
-// A part of the batch as it came.
+// Memory of a tensor that is a part of the batch's slab, as it came.
 class CameMemory : public TensorMemory {
  public:
   explicit CameMemory(std::shared_ptr<HostSlab> slab) : slab_(std::move(slab)) {}
@@ -101,7 +101,7 @@ class CameMemory : public TensorMemory {
   const std::shared_ptr<HostSlab> slab_;
 };
 
-// The batch's own bytes, as the tensors that `pipeline` hands out.
+// Returns tensors that point to the batch's own bytes, with the names, types and shapes that `pipeline` hands out.
 std::vector<Tensor> TensorsOf(const DevicePipeline& pipeline, const HostBatch& batch) {
   const std::vector<v1::Field>& fields = pipeline.fields();
   STOKER_CHECK(batch.fields.size() == fields.size());
@@ -137,10 +137,11 @@ class CpuDevice : public Device {
   }
 
  private:
-  // A field of at most one part in so many of a batch is copied, lest who keeps labels keep images.
+  // A field that is at most this fraction (1 / 16) of the batch is copied out of the slab. So a program that keeps
+  // labels does not keep the images' memory.
   static constexpr uint64_t kSmallShare = 16;
 
-  // Replaces what came, which `tensor` refers to, by what is handed out.
+  // Makes the field. `tensor` refers to the bytes that came, and then to those that are handed out.
   absl::Status Make(const DevicePipeline& pipeline, const HostBatch& batch, int field, Tensor& tensor) {
     using Kind = DevicePipeline::FieldProgram::Kind;
     const Kind kind = pipeline.programs()[field].kind;
@@ -154,7 +155,7 @@ class CpuDevice : public Device {
     return small ? CopyOut(tensor) : absl::OkStatus();
   }
 
-  // Memory for what is made, which `tensor` then refers to; of `pool` if there is one.
+  // Allocates memory, from `pool` if there is one, and makes `tensor` refer to it.
   static absl::StatusOr<uint8_t*> NewMemory(uint64_t bytes, const std::shared_ptr<Pool>& pool, Tensor& tensor) {
     STOKER_ASSIGN_OR_RETURN(Memory memory, pool != nullptr ? pool->Take(bytes) : Allocate(bytes));
     const auto made = std::make_shared<MadeMemory>(std::move(memory), pool);
@@ -184,7 +185,7 @@ class CpuDevice : public Device {
     return absl::OkStatus();
   }
 
-  const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();  // Batches may outlive their device.
+  const std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();  // Shared, since batches may outlive their device.
 };
 
 }  // namespace

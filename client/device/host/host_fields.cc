@@ -22,7 +22,7 @@ void SetOnes(const HostBatch& batch, int field, const v1::Field& source, int64_t
     to[i * classes + WholeNumberAt(batch.fields[field].data(), source.dtype(), i)] = one;
 }
 
-// `out` is zero.
+// Writes the one-hot rows of `count` whole numbers to `out`, which must be all zero.
 void OneHot(const HostBatch& batch, int field, const v1::Field& source, v1::Dtype dtype, int64_t classes, int64_t count,
             void* out) {
   switch (dtype) {
@@ -35,7 +35,7 @@ void OneHot(const HostBatch& batch, int field, const v1::Field& source, v1::Dtyp
   }
 }
 
-// Of one-hot labels, torchvision's rolled · (1 − λ) + label · λ; `out` is zero.
+// Writes mixed one-hot labels: torchvision's rolled · (1 − λ) + label · λ. `out` must be all zero.
 void MixLabels(const HostBatch& batch, int field, const v1::Field& source, int64_t classes, double lambda, float* out) {
   const float of_own = static_cast<float>(lambda), of_other = static_cast<float>(1 - lambda);
   const auto label = [&](int64_t row) { return WholeNumberAt(batch.fields[field].data(), source.dtype(), row); };
@@ -45,7 +45,7 @@ void MixLabels(const HostBatch& batch, int field, const v1::Field& source, int64
   }
 }
 
-// `bits` values of 0 or 1 from one sample's bytes.
+// Writes `bits` values of 0 or 1 from one sample's bytes.
 void UnpackBits(const uint8_t* in, int64_t bits, bool least_significant_first, uint8_t* out) {
   for (int64_t i = 0; i < bits; ++i) out[i] = in[i / 8] >> (least_significant_first ? i % 8 : 7 - i % 8) & 1;
 }

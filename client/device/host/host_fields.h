@@ -7,10 +7,9 @@
 
 namespace stoker {
 
-// Fields other than the image, on the CPU. Pure functions, thread-safe.
-
-// Makes field `field` of a batch as the pipeline says, which is neither kAsItCame nor kImage, at `out`: rows × what
-// pipeline.fields() has. InvalidArgument names a value that has no class.
+// Makes field number `field` of a batch on the CPU, as its FieldProgram says, and writes it to `out`, which has room
+// for the batch's rows of pipeline.fields()[field]. Requires a program other than kAsItCame and kImage. InvalidArgument
+// names a value that has no class. A pure function, thread-safe.
 absl::Status MakeField(const DevicePipeline& pipeline, const HostBatch& batch, int field, void* out);
 
 }  // namespace stoker

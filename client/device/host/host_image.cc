@@ -9,11 +9,12 @@ namespace {
 
 using ImageProgram = DevicePipeline::ImageProgram;
 
-// Pixels at a time. GCC 12 vectorizes at -O2 only loops whose count it knows, hence blocks of a constant size.
+// Pixels that a loop handles at once. GCC 12 vectorizes at -O2 only loops whose count it knows, hence blocks of a
+// constant size.
 constexpr int64_t kBlock = 64;
 constexpr int64_t kChannels = 3;
 
-// Rows are flipped some at a time, into scratch that stays in the first-level cache.
+// Rows are flipped in bands of about this many pixels, so that the scratch stays in the first-level cache.
 constexpr int64_t kBandPixels = 4096;
 
 uint32_t LoadWord(const uint8_t* bytes) {
@@ -24,8 +25,9 @@ uint32_t LoadWord(const uint8_t* bytes) {
 
 void CopyPixel(const uint8_t* in, uint8_t* out) { std::memcpy(out, in, kChannels); }
 
-// Reads forward, which the CPU foresees: reading backward takes twice as long. Each word begins with a byte of the
-// pixel before, which the next store overwrites; the first and the last pixel have no room for one.
+// Mirrors one row. It reads forward, since the CPU does not foresee reading backward, which takes twice as long. It
+// copies words of four bytes, each of which begins with a byte of the pixel before; the next store overwrites that
+// byte. The first and the last pixel have no room for such a byte and are copied alone.
 void MirrorRow(const uint8_t* in, int64_t width, uint8_t* out) {
   uint8_t* const last = out + kChannels * (width - 1);
   CopyPixel(in, last);
@@ -36,7 +38,7 @@ void MirrorRow(const uint8_t* in, int64_t width, uint8_t* out) {
   CopyPixel(in + kChannels * (width - 1), out);
 }
 
-// Rows first … first + rows − 1 of the flipped image.
+// Writes rows first … first + rows − 1 of the flipped image to `out`.
 void FlipRows(const ImageProgram& program, Flips flips, const uint8_t* in, int64_t first, int64_t rows, uint8_t* out) {
   const int64_t row_bytes = kChannels * program.out.width;
   for (int64_t y = first; y < first + rows; ++y, out += row_bytes) {
@@ -49,7 +51,7 @@ void FlipRows(const ImageProgram& program, Flips flips, const uint8_t* in, int64
   }
 }
 
-// x · scale + bias of one channel.
+// Computes x · scale + bias for one channel.
 struct Affine {
   float scale, bias;
   float operator()(uint32_t x) const { return static_cast<float>(static_cast<int32_t>(x)) * scale + bias; }
@@ -63,15 +65,16 @@ struct Copy {
   uint8_t operator()(uint32_t x) const { return static_cast<uint8_t>(x); }
 };
 
-// One channel of a block.
+// Writes one channel of a block of pixels. Each word holds a pixel, whose channel begins at bit `shift`.
 template <typename T, typename Map>
 void WritePlane(const uint32_t* words, int shift, Map map, T* __restrict out) {
   for (int64_t i = 0; i < kBlock; ++i) out[i] = map(words[i] >> shift & 255);
 }
 
-// Interleaved pixels to three planes, `plane` elements apart; maps[c] makes channel c's values. Pixels become words of
-// red, green, blue and a byte of the next: the baseline of x86-64 cannot shuffle single bytes, and vectors of words
-// need not. The last block goes byte by byte, so that no word reaches beyond the pixels.
+// Turns interleaved pixels into three planes, `plane` elements apart; maps[c] makes channel c's values. Each pixel is
+// loaded as a word of red, green, blue and the next pixel's first byte, since the baseline of x86-64 cannot shuffle
+// single bytes but can work on vectors of words. The last block goes byte by byte, so that no word reaches beyond the
+// pixels.
 template <typename T, typename Map>
 void ToPlanes(const uint8_t* in, int64_t pixels, const Map (&maps)[kChannels], int64_t plane, T* out) {
   int64_t pixel = 0;
@@ -84,7 +87,7 @@ void ToPlanes(const uint8_t* in, int64_t pixels, const Map (&maps)[kChannels], i
     for (int64_t c = 0; c < kChannels; ++c) out[c * plane + pixel] = maps[c](in[kChannels * pixel + c]);
 }
 
-// Interleaved pixels to interleaved floats.
+// Turns interleaved pixels into interleaved floats.
 void ToFloats(const ImageProgram& program, const uint8_t* __restrict in, int64_t pixels, float* __restrict out) {
   constexpr int64_t kValues = kChannels * kBlock;
   float scale[kValues], bias[kValues];
@@ -112,7 +115,7 @@ void Store(const ImageProgram& program, const uint8_t* in, int64_t first, int64_
   }
 }
 
-// Any number of channels, element by element.
+// Transforms an image of any number of channels, element by element.
 template <typename T>
 void TransformAny(const ImageProgram& program, Flips flips, const uint8_t* in, T* out) {
   const auto [height, width] = program.out;

@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-// The images of one batch, in elements of T: float, or uint8_t where that is handed out.
+// The images of one batch, in elements of T: uint8_t if that is the program's dtype, float otherwise.
 template <typename T>
 class BatchImages {
  public:
@@ -39,12 +39,12 @@ class BatchImages {
   }
 
  private:
-  // Whether T is what is handed out.
+  // True if T is the program's dtype, so that no rounding is needed.
   bool is_final() const { return ByteSize(program_.dtype) == sizeof(T); }
 
   uint8_t* Out(int64_t row) const { return out_ + row * elements_ * ByteSize(program_.dtype); }
 
-  // All but mixing and rounding.
+  // Makes one row's image, without mixing and rounding.
   void MakeUnmixed(int64_t row, T* out) {
     const SampleDraw draw = pipeline_.Draw(batch_.seed, batch_.epoch, batch_.positions[row]);
     const uint8_t* came = in_ + row * program_.height * program_.width * program_.channels;
@@ -54,7 +54,8 @@ class BatchImages {
       if (program_.erases) EraseFloats(program_, draw.erase, out);
   }
 
-  // From the last row to the first, each of which is mixed with the one before it.
+  // Makes all rows, each mixed with the row before it, and the first with the last. It goes from the last row to the
+  // first.
   void MakeMixed() {
     const int64_t rows = batch_.rows();
     if (rows == 0) return;
@@ -87,7 +88,7 @@ class BatchImages {
   const HostBatch& batch_;
   const uint8_t* const in_;
   uint8_t* const out_;
-  const int64_t elements_;  // Of one image.
+  const int64_t elements_;  // elements of one image
   HostSteps steps_;
   std::vector<uint8_t> scratch_;
   std::vector<T> own_, other_, last_;

@@ -12,8 +12,8 @@ namespace {
 
 using ImageProgram = DevicePipeline::ImageProgram;
 
-// Calls run(first, count, channel) for the runs of elements that a rectangle is, in the program's layout; channel is
-// −1 for interleaved ones, which begin with channel 0.
+// Calls run(first, count, channel) for each run of consecutive elements that a rectangle consists of in the program's
+// layout. `channel` is −1 if the run has interleaved channels; it then begins with channel 0.
 template <typename Run>
 void ForEachRun(const ImageProgram& program, int64_t top, int64_t left, ImageSize size, const Run& run) {
   const auto [height, width] = program.out;

@@ -8,17 +8,17 @@
 
 namespace stoker {
 
-// Whole images in the program's layout, as float32 (or uint8, where the program's dtype is that): what is left to do is
-// to mix them and to round them to the program's dtype. Pure functions, thread-safe.
+// These functions do what is left when an image has its layout: erase, mix, and round to the program's dtype. Images
+// are float32, or uint8 if the program's dtype is uint8. Pure functions, thread-safe.
 
-// Paints draw.erase over with the program's value.
+// Paints the rectangle `erase` of an image with the program's erase_value.
 void EraseFloats(const DevicePipeline::ImageProgram& program, const EraseDraw& erase, float* image);
 
-// `own` becomes what the batch drew of itself and `other`. Elements are float or uint8_t; of kMixUp, float.
+// Mixes `other` into `own`, as the batch drew. T is float or uint8_t; kMixUp requires float.
 template <typename T>
 void MixImages(const DevicePipeline::ImageProgram& program, const BatchDraw& draw, const T* other, T* own);
 
-// To the nearest values of `dtype`, which is float32, float16 or bfloat16.
+// Rounds `values` to the nearest of `dtype`, which is float32, float16 or bfloat16, and writes those to `out`.
 void RoundTo(v1::Dtype dtype, std::span<const float> values, void* out);
 
 }  // namespace stoker

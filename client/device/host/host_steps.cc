@@ -11,7 +11,8 @@ namespace {
 
 int64_t Bytes(ImageSize size, int64_t channels) { return size.height * size.width * channels; }
 
-// What `gather` shows at output pixel (x, y). Along an axis that the other does not turn into, taps are found once.
+// Finds what `gather` shows at each output pixel. Unless the gather turns the image, the taps along one axis do not
+// depend on the other axis, so they are found once.
 class TapFinder {
  public:
   TapFinder(const GatherDraw& gather, ImageSize out)
@@ -93,7 +94,7 @@ void RunBlur(const BlurDraw& blur, ImageSize size, int64_t channels, const uint8
 }
 
 void RunMask(const MaskDraw& mask, ImageSize size, int64_t channels, std::vector<uint8_t>& drawn, uint8_t* image) {
-  const int64_t stride = size.width + 2;  // One more pixel around, which is not drawn.
+  const int64_t stride = size.width + 2;  // There is a border of one pixel around the image, which is never drawn.
   drawn.assign((size.height + 2) * stride, 0);
   std::array<uint32_t, 4> block = {};
   for (int64_t i = 0; i < size.height * size.width; ++i) {

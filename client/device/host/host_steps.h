@@ -9,19 +9,19 @@
 
 namespace stoker {
 
-// Runs the steps of device ops on the CPU, written for reading: what other devices are held to. One thread at a time;
-// keeps scratch from image to image.
+// Runs the steps of device ops on the CPU. It is written to be read, and other devices are tested against it. One
+// thread at a time; scratch is kept from image to image.
 class HostSteps {
  public:
   // Runs `steps`, with what one sample drew for each, on an image of H×W×`channels` bytes at `in`. Returns the last
-  // one's image: scratch that is good until the next call, or `in` itself where nothing is done.
+  // step's image. This is scratch, valid until the next call, or `in` itself if no step did anything.
   const uint8_t* Run(std::span<const DeviceStep> steps, std::span<const StepDraw> draws, int64_t channels,
                      const uint8_t* in);
 
  private:
   std::vector<uint8_t> image_, made_;
-  std::vector<int16_t> sums_;   // Of a blur's first pass.
-  std::vector<uint8_t> drawn_;  // Of a mask.
+  std::vector<int16_t> sums_;   // result of a blur's first pass
+  std::vector<uint8_t> drawn_;  // pixels that a mask drew, 0 or 1 each
 };
 
 }  // namespace stoker

@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-// The GPU's number in "cuda" or "cuda:1"; nothing if it is no such name.
+// Returns the GPU's number in "cuda" (0) or "cuda:1" (1). None for other names.
 std::optional<int> CudaOrdinal(absl::string_view name) {
   if (!absl::ConsumePrefix(&name, "cuda")) return std::nullopt;
   if (name.empty()) return 0;

@@ -10,8 +10,8 @@
 
 namespace stoker {
 
-// "cpu", "cuda" (the first GPU) or "cuda:1". InvalidArgument for other names, FailedPrecondition where this build is
-// without CUDA, or this machine without a driver or such a GPU.
+// Opens the device called "cpu", "cuda" (the first GPU) or "cuda:1". InvalidArgument for other names.
+// FailedPrecondition if this build has no CUDA, or this machine no driver or no such GPU.
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& name, const DeviceOptions& options = {});
 
 }  // namespace stoker
