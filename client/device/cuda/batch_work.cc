@@ -18,11 +18,11 @@ namespace stoker {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
-constexpr int64_t kMostValues = std::numeric_limits<int32_t>::max();  // Of a sample.
+constexpr int64_t kMostValues = std::numeric_limits<int32_t>::max();  // values of one field of a sample
 
 uint64_t Aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Room for `bytes` at the end of `all`; gives where.
+// Makes room for `bytes` at the end of a memory of `all` bytes, and returns the offset.
 uint64_t Reserve(uint64_t bytes, uint64_t& all) { return std::exchange(all, all + Aligned(bytes)); }
 
 absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
@@ -35,7 +35,7 @@ absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   }
 }
 
-// The bits of 1 in `dtype`.
+// Returns the bits of the number 1 in `dtype`.
 uint64_t OneIn(v1::Dtype dtype) {
   switch (dtype) {
     case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(1.0f);
@@ -45,7 +45,7 @@ uint64_t OneIn(v1::Dtype dtype) {
   }
 }
 
-// What every sample drew for a step; of nothing, what leaves it as it is.
+// Collects what every sample drew for a step. A sample that drew nothing gets a default Draw, which leaves it as it is.
 template <typename Draw>
 std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step) {
   static_assert(std::is_trivially_copyable_v<Draw>);
@@ -63,7 +63,7 @@ int64_t Elements(const v1::Field& field) {
 
 }  // namespace
 
-// ---- what there is ----
+// ---- What is made, and where it lies ----
 
 absl::StatusOr<BatchWork> BatchWork::Create(const DevicePipeline& pipeline, const HostBatch& batch) {
   BatchWork work(pipeline, batch);
@@ -117,7 +117,7 @@ absl::Status BatchWork::AddFields() {
   return absl::OkStatus();
 }
 
-// Goes with the copy before it where both sides go on from there.
+// Adds a copy. It joins the copy before it if both its source and its destination follow directly.
 void BatchWork::Upload(std::span<const uint8_t> bytes, uint64_t to) {
   if (bytes.empty()) return;
   if (!uploads_.empty()) {
@@ -164,7 +164,7 @@ void BatchWork::AddImage() {
   blurred_at_ = Reserve(blurs ? most * sizeof(uint16_t) : 0, staging_bytes_);
 }
 
-// Nothing where nobody drew anything.
+// Adds a step, unless no sample drew anything for it.
 void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index) {
   const auto draws_nothing = [index](const SampleDraw& draw) {
     return std::holds_alternative<std::monostate>(draw.steps[index]);
@@ -184,7 +184,8 @@ void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& d
   steps_.push_back(added);
 }
 
-// Weights with as many taps for each sample; of nothing, all is the middle's.
+// Adds the weights of a blur, with the same number of taps for each sample. A sample that drew nothing gets a kernel
+// whose middle pixel has all the weight.
 void BatchWork::AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step) {
   const BlurDraw nothing = {.across = {kHalfKernelSum}, .down = {kHalfKernelSum}};
   std::vector<const BlurDraw*> blurs;
@@ -206,7 +207,7 @@ void BatchWork::AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step
   step.taps_down = static_cast<int32_t>(down);
 }
 
-// ---- what is done with it ----
+// ---- Which kernels and copies make it ----
 
 std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) const {
   std::vector<KernelCall> calls;

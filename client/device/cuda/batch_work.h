@@ -15,12 +15,19 @@
 
 namespace stoker {
 
-// What a GPU does to make one batch, as plain values: what is copied to its staging memory, and which kernels and
-// copies make the tensors in a slot out of that. All parts begin at multiples of 256 bytes. Immutable. Refers to the
-// pipeline and the batch.
+// What a GPU does to make one batch, as plain values. It says what is copied from the host to staging memory on the
+// GPU, and which kernels and copies make the tensors out of that in a slot:
+//
+//   staging memory                                                             slot
+//   ┌────────┬────────┬───┬───────────┬───────────┬─────────┬────────────┐     ┌────────┬────────┬───┐
+//   │field 0 │field 1 │ … │ scratch 0 │ scratch 1 │ blurred │ parameters │  →  │field 0 │field 1 │ … │
+//   └────────┴────────┴───┴───────────┴───────────┴─────────┴────────────┘     └────────┴────────┴───┘
+//    fields as they came    steps write in turn here          what was drawn    fields as handed out
+//
+// All parts begin at multiples of 256 bytes. Immutable. Refers to the pipeline and the batch, which must outlive it.
 class BatchWork {
  public:
-  // `bytes` from `from` to the offset `to`.
+  // A copy of `bytes` bytes from the address `from` to the offset `to`.
   struct Part {
     const uint8_t* from = nullptr;
     uint64_t to = 0, bytes = 0;
@@ -29,40 +36,42 @@ class BatchWork {
   // InvalidArgument names a label that has no class, or what is beyond the kernels' bounds.
   static absl::StatusOr<BatchWork> Create(const DevicePipeline& pipeline, const HostBatch& batch);
 
-  // Host memory to staging memory, as few copies as possible.
+  // The copies of the batch's fields from the host to staging memory. They are as few as possible.
   const std::vector<Part>& uploads() const { return uploads_; }
 
-  // What the samples drew, to staging memory too.
+  // What the samples drew. It must be copied to staging memory too, to the offset parameters_at().
   std::span<const uint8_t> parameters() const { return parameters_; }
   uint64_t parameters_at() const { return parameters_at_; }
 
   uint64_t staging_bytes() const { return staging_bytes_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
 
-  // The kernels in order, and then staging memory to slot: the fields handed out as they came.
+  // The kernels to run, in order, after all copies to `staging`.
   std::vector<KernelCall> Kernels(uint8_t* staging, uint8_t* slot) const;
+
+  // The copies from staging memory to the slot: fields that are handed out as they came.
   std::vector<Part> Copies(const uint8_t* staging) const;
 
-  // The fields as handed out, in a slot.
+  // The tensors that are handed out, which lie in `slot`. Their `memory` is null.
   std::vector<Tensor> Tensors(const uint8_t* slot, DeviceId device) const;
 
  private:
   using FieldKind = DevicePipeline::FieldProgram::Kind;
 
   struct Field {
-    uint64_t staged_at = 0, bytes = 0;     // as it came
-    uint64_t made_at = 0, made_bytes = 0;  // as handed out
+    uint64_t staged_at = 0, bytes = 0;     // place in staging memory, as it came
+    uint64_t made_at = 0, made_bytes = 0;  // place in the slot, as handed out
     FieldKind kind = FieldKind::kAsItCame;
   };
 
-  // A step that somebody drew. Offsets are of parameters.
+  // A step for which at least one sample drew something. Offsets count from the beginning of the parameters.
   struct Step {
     DeviceStep::Kind kind = DeviceStep::Kind::kGather;
     ImageSize in, out;
-    uint64_t draws_at = 0;  // of a blur, the weights across
-    uint64_t down_at = 0;   // of a blur
-    int32_t taps_across = 0, taps_down = 0;
-    std::optional<uint64_t> gray_sums_at;
+    uint64_t draws_at = 0;                   // one draw a sample; kBlur: the weights across
+    uint64_t down_at = 0;                    // kBlur: the weights down
+    int32_t taps_across = 0, taps_down = 0;  // kBlur: weights of one sample
+    std::optional<uint64_t> gray_sums_at;    // kColors: one sum a sample, if a mean is needed
   };
 
   explicit BatchWork(const DevicePipeline& pipeline, const HostBatch& batch) : pipeline_(&pipeline), batch_(&batch) {}
@@ -76,7 +85,7 @@ class BatchWork {
   template <typename T>
   uint64_t AddParameters(const std::vector<T>& values);
 
-  // Each appends kernels.
+  // These append kernels to `calls`.
   void AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) const;
   void AppendStep(const Step& step, const ImagesArguments& images, uint8_t* staging,
                   std::vector<KernelCall>& calls) const;
@@ -84,7 +93,7 @@ class BatchWork {
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
 
-  // Where the image is that step number `count` would take.
+  // The offset in staging memory of the images after `count` steps.
   uint64_t ImageAt(size_t count) const;
 
   template <typename T>
@@ -99,12 +108,12 @@ class BatchWork {
   std::vector<uint8_t> parameters_;
   uint64_t parameters_at_ = 0, staging_bytes_ = 0, slot_bytes_ = 0;
 
-  // Of the image.
+  // The members below are about the image.
   Element element_ = Element::kUint8;
   std::vector<Step> steps_;
-  std::array<uint64_t, 2> scratch_at_ = {};  // Steps write to the one and the other in turn.
-  uint64_t blurred_at_ = 0;
-  std::optional<uint64_t> flips_at_, erases_at_;
+  std::array<uint64_t, 2> scratch_at_ = {};       // offsets in staging memory; steps write there in turn
+  uint64_t blurred_at_ = 0;                       // offset in staging memory of the result of a blur's first pass
+  std::optional<uint64_t> flips_at_, erases_at_;  // offsets in the parameters; unset if no sample drew any
   BatchDraw mix_;
 };
 

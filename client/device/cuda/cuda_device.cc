@@ -22,12 +22,13 @@ namespace {
 
 using Event = CudaRuntime::Event;
 
-// Staging memory has room for batches that draw more than the first, lest it be allocated again: that waits.
+// Staging memory gets so many bytes more than the first batch needs, for batches that draw more. Otherwise it would
+// have to be allocated anew, and freeing the old memory waits for the GPU.
 constexpr uint64_t kParameterRoom = uint64_t{64} << 10;
 
 constexpr Stream kLegacyStream = 1, kPerThreadStream = 2;
 
-// What is common to a device and the tensors that it made, whichever is there longer. Thread-safe.
+// What a device and the tensors that it made share; it lives as long as any of them. Thread-safe.
 class Stage {
  public:
   static absl::StatusOr<std::shared_ptr<Stage>> Create(std::shared_ptr<CudaRuntime> runtime);
@@ -37,35 +38,38 @@ class Stage {
   Events& events() { return events_; }
   Slots& slots() { return slots_; }
 
-  // Queues a batch. Its slot's `ready` is recorded then.
+  // Queues a batch, whose tensors will lie in the returned slot. The slot's `ready` is recorded after the batch's work.
   absl::StatusOr<std::unique_ptr<Slot>> Queue(const BatchWork& work, std::shared_ptr<HostSlab> slab)
       ABSL_LOCKS_EXCLUDED(queue_mutex_, mutex_);
 
-  // Lets go of the slabs that are copied.
+  // Drops the slabs that have been copied.
   void ReclaimCopied() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The same, but waits for the first. False if there is none.
+  // Waits until the oldest slab is copied, and drops it. False if there is none.
   bool Reclaim() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Passes `status` on; the first error is kept, for error(). A lack of memory passes, unless work was queued halfway.
+  // Returns `status`, and keeps it for error() if it is the first error. LatchError does not keep a lack of memory,
+  // after which one can go on; LatchAny does, for batches that were queued only in part.
   absl::Status LatchError(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status LatchAny(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The first error that was kept, or OK.
   absl::Status error() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Device memory that a batch is copied to and made from.
+  // Device memory that a batch is copied to, and from which its tensors are made.
   struct Staging {
     uint8_t* memory = nullptr;
     uint64_t bytes = 0;
-    Event read = nullptr;  // Recorded when a batch is made of it.
+    Event read = nullptr;  // recorded after the work that reads it
   };
 
-  // What is kept until it is copied.
+  // Host memory that must be kept until it is copied.
   struct Upload {
     std::shared_ptr<HostSlab> slab;
     std::unique_ptr<ParameterBuffer> parameters;
     Event copied = nullptr;
-    bool recorded = false;  // `copied` was, after the last copy.
+    bool recorded = false;  // whether `copied` was recorded after the last copy
   };
 
   explicit Stage(std::shared_ptr<CudaRuntime> runtime)
@@ -86,7 +90,7 @@ class Stage {
   ParameterBuffers parameters_;
   Stream copying_ = 0, making_ = 0;
 
-  absl::Mutex queue_mutex_;  // Held while a batch is queued, so that batches are queued one after the other.
+  absl::Mutex queue_mutex_;  // held while a batch is queued, so that batches are queued one after the other
   std::array<Staging, 2> staging_ ABSL_GUARDED_BY(queue_mutex_);
   size_t next_staging_ ABSL_GUARDED_BY(queue_mutex_) = 0;
 
@@ -106,7 +110,7 @@ absl::StatusOr<std::shared_ptr<Stage>> Stage::Create(std::shared_ptr<CudaRuntime
   return stage;
 }
 
-// Nobody is left to hear of an error.
+// Ignores errors, since nobody is left to hear of them.
 Stage::~Stage() {
   for (Stream stream : {copying_, making_})
     if (stream != 0) runtime_->Synchronize(stream).IgnoreError();
@@ -239,13 +243,13 @@ bool Stage::Reclaim() {
   return true;
 }
 
-// Without a lock: a slab that nobody else has may end who lent it.
+// Must be called without a lock: dropping the last reference to a slab may destroy the slab's owner.
 void Stage::LetGo(Upload upload) {
   events_.Return(upload.copied);
   if (upload.parameters != nullptr) parameters_.Return(std::move(upload.parameters));
 }
 
-// A batch's slot, lent until its last tensor goes.
+// Lends a batch's slot to its tensors. The slot returns when the last tensor is dropped.
 class SlotMemory : public TensorMemory {
  public:
   SlotMemory(std::shared_ptr<Stage> stage, std::unique_ptr<Slot> slot)
@@ -269,7 +273,8 @@ class SlotMemory : public TensorMemory {
     if (known) return absl::OkStatus();
     auto event = stage_->events().Take();
     if (!event.ok()) return stage_->LatchError(event.status());
-    // Only to learn whether that can be done: another GPU's stream can wait, but not be waited for so.
+    // Recording the event now only shows whether it can be done. Another GPU's stream can wait for our event, but our
+    // event cannot be recorded on it.
     if (const absl::Status status = stage_->runtime().Record(*event, stream); !status.ok()) {
       stage_->events().Return(*event);
       return status;
@@ -291,8 +296,8 @@ class SlotMemory : public TensorMemory {
     Event until = nullptr;
   };
 
-  // Threads' default streams have no name here, and a thread's id may be another's later; but the legacy stream waits
-  // for all of them.
+  // Records the end of all uses. A thread's default stream cannot be named from another thread; the legacy stream
+  // stands in, since it waits for all of these.
   absl::Status RecordUses() {
     absl::MutexLock lock(&mutex_);
     absl::Status status;

@@ -9,13 +9,14 @@
 
 namespace stoker {
 
-// The GPU behind `runtime`. Batches are copied by one stream and made by another, each waiting for the other's and for
-// consumers' events on the GPU: while a batch is made the next is copied, and no thread waits. (Of pageable slabs,
-// Submit waits for the copy: CUDA copies them only so.) As soon as a CUDA call fails, for another reason than memory,
-// all of Submit, UseOn and Wait return its error; but not one that a consumer's stream fails.
+// Opens the GPU behind `runtime` as a device. One stream copies batches, another makes tensors of them. They wait for
+// each other and for consumers by events on the GPU, so the next batch is copied while one is made, and no thread
+// waits. Only for pageable slabs does Submit wait for the copy, since CUDA cannot copy them otherwise.
 //
-// Who submits batches must Reclaim() until that says false before it lets go of the device for good, if their slabs
-// refer to it.
+// Once a CUDA call has failed, for another reason than a lack of memory, Submit, UseOn and Wait all return its error.
+// Failures of a consumer's own stream do not count.
+//
+// If slabs refer to the device, their owner must call Reclaim() until it returns false before dropping the device.
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(std::shared_ptr<CudaRuntime> runtime,
                                                        const DeviceOptions& options);
 

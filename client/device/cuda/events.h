@@ -12,7 +12,7 @@
 
 namespace stoker {
 
-// Events, made once and lent. Thread-safe. Outlives what it lends.
+// Lends events, which are made once and reused. Thread-safe. It must outlive what it lends.
 class Events {
  public:
   explicit Events(std::shared_ptr<CudaRuntime> runtime) : runtime_(std::move(runtime)) {}
@@ -33,7 +33,8 @@ class Events {
     return runtime_->CreateEvent();
   }
 
-  // Work that waits for what `event` was recorded after goes on to do so.
+  // Takes an event back. Work that was queued to wait for it still waits for what it was recorded after then, even if
+  // the event is recorded anew.
   void Return(CudaRuntime::Event event) {
     absl::MutexLock lock(&mutex_);
     idle_.push_back(event);

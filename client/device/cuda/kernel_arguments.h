@@ -8,21 +8,22 @@
 
 namespace stoker {
 
-// What kernels are called with. Pointers are a GPU's, of which inputs and outputs do not overlap. At most kMostSamples
-// samples, and fewer than 2^31 values a sample.
-inline constexpr int64_t kMostSamples = 65535;  // A grid's extent in y, by the CUDA C++ programming guide.
+// The arguments of kernels. Pointers are addresses on the GPU; inputs and outputs do not overlap. There are at most
+// kMostSamples samples, of fewer than 2^31 values each. `draws` and other arrays of draws have one element a sample.
+
+inline constexpr int64_t kMostSamples = 65535;  // the largest extent of a grid in y (CUDA C++ programming guide)
 inline constexpr int kMostChannels = 64;
 
-// What a kernel writes.
+// The type of the values that a kernel writes.
 enum class Element : int32_t { kUint8, kFloat16, kBfloat16, kFloat32 };
 
 inline constexpr uint8_t kFlipHorizontal = 1, kFlipVertical = 2;
 
-// Flip, cast, x · scale + bias (rounded after each of the two; not for uint8), and change the layout.
+// Flips images, computes x · scale + bias, rounding after each of the two (not for uint8), and changes the layout.
 struct TransformArguments {
-  const uint8_t* in = nullptr;     // samples × height × width × channels. Readable up to the next multiple of 16.
-  void* out = nullptr;             // Aligned to its element.
-  const uint8_t* flips = nullptr;  // kFlipHorizontal | kFlipVertical of each sample; null for none.
+  const uint8_t* in = nullptr;  // samples × height × width × channels; readable up to the next multiple of 16 bytes
+  void* out = nullptr;          // samples × one image in its layout, aligned to an element
+  const uint8_t* flips = nullptr;  // each sample's kFlipHorizontal | kFlipVertical; null: no sample is flipped
   int64_t samples = 0;
   int32_t height = 0, width = 0, channels = 0;
   Element element = Element::kUint8;
@@ -30,18 +31,18 @@ struct TransformArguments {
   float scale[kMostChannels] = {}, bias[kMostChannels] = {};
 };
 
-// The same, and between bias and rounding: rectangles erased, and samples mixed with the one before, the first with the
-// last.
+// Does what TransformArguments do. Between bias and rounding it also erases rectangles, and mixes each sample with the
+// one before it, the first with the last.
 struct MixArguments {
   TransformArguments transform;
-  const EraseDraw* erases = nullptr;  // Of each sample; null for none.
+  const EraseDraw* erases = nullptr;  // one a sample; null: nothing is erased
   float erase_value[kMostChannels] = {};
   BatchDraw::Kind mix = BatchDraw::Kind::kNone;
-  float own_share = 1, other_share = 0;                          // kMixUp
-  int32_t top = 0, left = 0, mixed_height = 0, mixed_width = 0;  // kCutMix
+  float own_share = 1, other_share = 0;                          // kMixUp: the two samples' weights
+  int32_t top = 0, left = 0, mixed_height = 0, mixed_width = 0;  // kCutMix: the rectangle taken from the other sample
 };
 
-// Images of one size to images of another, H×W×C uint8.
+// The images that a step reads and writes, H×W×C uint8: in_height × in_width before, height × width after.
 struct ImagesArguments {
   const uint8_t* in = nullptr;
   uint8_t* out = nullptr;
@@ -49,36 +50,37 @@ struct ImagesArguments {
   int32_t in_height = 0, in_width = 0, height = 0, width = 0, channels = 0;
 };
 
-// Draws are of each sample.
 struct GatherArguments {
   ImagesArguments images;
   const GatherDraw* draws = nullptr;
 };
 
-// Adds up the luma that pixels have before kContrast.
+// Adds up the luma that each sample's pixels have just before kContrast.
 struct GraySumArguments {
-  ImagesArguments images;  // Without `out`.
+  ImagesArguments images;  // `out` is unused
   const ColorsDraw* draws = nullptr;
-  uint64_t* sums = nullptr;  // Of each sample; 0 before.
+  uint64_t* sums = nullptr;  // one sum a sample, which must be 0 before
 };
 
 struct ColorArguments {
   ImagesArguments images;
   const ColorsDraw* draws = nullptr;
-  const uint64_t* gray_sums = nullptr;  // Null if nobody draws kContrast.
+  const uint64_t* gray_sums = nullptr;  // the sums of GraySumArguments; null if no sample drew kContrast
 };
 
-// One pass: down to 6 fraction bits, or across.
+// The first pass of a blur: down the columns, to values with 6 fraction bits.
 struct BlurDownArguments {
-  ImagesArguments images;  // Without `out`.
+  ImagesArguments images;  // `out` is unused
   uint16_t* out = nullptr;
-  const int32_t* weights = nullptr;  // samples × taps
+  const int32_t* weights = nullptr;  // samples × taps: each sample's half kernel, as in BlurDraw
   int32_t taps = 0;
 };
+
+// The second pass of a blur: across the rows, to uint8.
 struct BlurAcrossArguments {
-  ImagesArguments images;  // Without `in`.
+  ImagesArguments images;  // `in` is unused
   const uint16_t* in = nullptr;
-  const int32_t* weights = nullptr;
+  const int32_t* weights = nullptr;  // samples × taps
   int32_t taps = 0;
 };
 
@@ -92,24 +94,27 @@ struct EraseArguments {
   const EraseDraw* draws = nullptr;
 };
 
-// Each whole number of `in`, which are all below `classes`, as so many elements.
+// Turns each whole number of `in` into `classes` elements. All numbers are below `classes`.
 struct OneHotArguments {
   const uint8_t* in = nullptr;
   uint8_t* out = nullptr;
   int64_t samples = 0;
-  int32_t numbers = 0;  // of a sample
+  int32_t numbers = 0;  // whole numbers of one sample
   int32_t classes = 0;
-  int32_t in_bytes = 0, out_bytes = 0;  // Of a number, an element: 1, 2, 4 or 8.
-  bool mixed = false;                   // With the sample before, the first with the last.
-  uint64_t elements[4] = {};            // Of a class that is: none, its own, only the other's, both.
+  int32_t in_bytes = 0, out_bytes = 0;  // size of a number and of an element: 1, 2, 4 or 8
+  bool mixed = false;                   // whether each sample is mixed with the one before it, the first with the last
+
+  // The bits of an element by whose class it is: [0] nobody's, [1] the sample's own, [2] only the other sample's, [3]
+  // both's.
+  uint64_t elements[4] = {};
 };
 
-// Bits to bytes of 0 and 1.
+// Turns bits into bytes of 0 and 1.
 struct UnpackArguments {
   const uint8_t* in = nullptr;
   uint8_t* out = nullptr;
   int64_t samples = 0;
-  int32_t bits = 0;  // Of a sample, which begins with a whole byte.
+  int32_t bits = 0;  // bits of one sample, which begins at a whole byte
   bool least_significant_first = false;
 };
 

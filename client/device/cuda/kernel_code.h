@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-// What a kernel's threads run, written so that nvcc compiles it for a GPU and a C++ compiler for tests, which run the
-// same index arithmetic thread by thread.
+// Marks a function that a kernel's threads run. nvcc compiles it for the GPU; a C++ compiler compiles it for tests,
+// which run the same index arithmetic thread by thread.
 #ifdef __CUDACC__
 #define STOKER_KERNEL_CODE __device__ __forceinline__
 #else
@@ -13,7 +13,7 @@
 
 namespace stoker {
 
-// float16 and bfloat16 as their bits.
+// The bits of a float16 and of a bfloat16.
 struct Half {
   uint16_t bits;
 };
@@ -21,17 +21,18 @@ struct Bfloat16 {
   uint16_t bits;
 };
 
-// Vectors that are loaded and stored at once.
+// Four values that one instruction loads or stores.
 template <typename T>
 struct alignas(4 * sizeof(T)) Four {
   T values[4];
 };
 
-// Where a thread is in its grid.
+// A thread's place in its grid.
 struct Place {
   uint32_t block_x, block_y, thread;
 };
 
+// How many blocks a kernel is launched with, and how many threads a block has.
 struct Grid {
   uint32_t blocks_x = 0, blocks_y = 0, threads = 0;
 };

@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// Rounds after each step, as the host does.
+// Arithmetic for kernels that rounds after each operation, as the host does.
 struct GpuArithmetic {
   static __device__ __forceinline__ float Affine(uint32_t x, float scale, float bias) {
     return __fadd_rn(__fmul_rn(static_cast<float>(x), scale), bias);
@@ -57,14 +57,14 @@ __global__ void __launch_bounds__(Kernel::kThreads) RunKernel(const __grid_const
   }
 }
 
-// Queues Kernel.
+// Queues the kernel that Dispatch chose.
 struct Launch {
   cudaStream_t stream;
   template <typename Kernel, typename Arguments>
   cudaError_t operator()(const Arguments& arguments) const {
     const Grid grid = Kernel::GridOf(arguments);
     if (grid.blocks_x == 0 || grid.blocks_y == 0) return cudaSuccess;
-    cudaGetLastError();  // Somebody else's.
+    cudaGetLastError();  // Drops an error that somebody else left, so that it is not taken for this launch's.
     RunKernel<Kernel><<<dim3(grid.blocks_x, grid.blocks_y), grid.threads, 0, stream>>>(arguments);
     return cudaGetLastError();
   }

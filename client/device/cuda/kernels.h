@@ -9,13 +9,13 @@
 
 namespace stoker {
 
-// Queues a kernel.
+// Queues a kernel on `stream` of the current GPU.
 cudaError_t LaunchKernel(const KernelCall& call, cudaStream_t stream);
 
-// Looks for a kernel that the current GPU can run: all are built for the same ones.
+// Checks that the kernels can run on the current GPU. All are built for the same GPUs, so it tries one.
 cudaError_t FindKernel();
 
-// The compute capabilities that kernels are built for: 900 is 9.0.
+// Returns the compute capabilities that kernels are built for; 900 is 9.0.
 std::vector<int> KernelCapabilities();
 
 }  // namespace stoker

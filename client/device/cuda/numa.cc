@@ -15,7 +15,7 @@ int NumaNodeOfPciDevice(const std::string& id, const std::string& folder) {
   return file >> node ? node : -1;
 }
 
-// The system calls themselves: glibc has no functions for them, and libnuma would be one more library to have.
+// These are bare system calls, since glibc has no functions for them and libnuma would be one more library to need.
 PreferredNumaNode::PreferredNumaNode(int node) {
   if (node < 0 || node >= kNodes) return;
   if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_, kNodes, nullptr, 0) != 0) return;

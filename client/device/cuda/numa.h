@@ -6,11 +6,11 @@
 
 namespace stoker {
 
-// The NUMA node of a PCI device, as "0000:3b:00.0"; -1 where the machine does not tell.
+// Returns the NUMA node of the PCI device `id`, such as "0000:3b:00.0", or −1 if the machine does not tell.
 int NumaNodeOfPciDevice(const std::string& id, const std::string& folder = "/sys/bus/pci/devices");
 
-// While it lives, the thread's new pages come from `node` if that has any left; a negative node changes nothing. What
-// held before holds again after it.
+// While it lives, the thread's new pages come from `node`, as long as that has memory. A negative node changes nothing.
+// The destructor restores the thread's former policy.
 class PreferredNumaNode {
  public:
   explicit PreferredNumaNode(int node);
@@ -19,7 +19,7 @@ class PreferredNumaNode {
   PreferredNumaNode& operator=(const PreferredNumaNode&) = delete;
 
  private:
-  static constexpr int kNodes = 1024;  // Of a usual kernel.
+  static constexpr int kNodes = 1024;  // the most nodes that a usual kernel is built for
   static constexpr int kWords = kNodes / 64;
 
   bool set_ = false;

@@ -3,7 +3,8 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kStep = uint64_t{64} << 10;  // Sizes are multiples, so that batches of other sizes find buffers.
+constexpr uint64_t kStep =
+    uint64_t{64} << 10;  // Sizes are multiples of this, so that batches of other sizes find buffers.
 
 }  // namespace
 

@@ -13,7 +13,8 @@
 
 namespace stoker {
 
-// A little host memory from which a batch's draws are copied: page-locked, or pageable if that cannot be had.
+// A little host memory, from which a batch's draws are copied to the GPU. It is page-locked, or pageable if `pinned` is
+// null.
 class ParameterBuffer {
  public:
   ParameterBuffer(std::shared_ptr<CudaRuntime> runtime, uint8_t* pinned, uint64_t bytes)
@@ -36,12 +37,14 @@ class ParameterBuffer {
   std::vector<uint8_t> pageable_;
 };
 
-// Made once and reused. Thread-safe.
+// Lends parameter buffers, which are made once and reused. Thread-safe.
 class ParameterBuffers {
  public:
   explicit ParameterBuffers(std::shared_ptr<CudaRuntime> runtime) : runtime_(std::move(runtime)) {}
 
+  // Lends a buffer of at least `bytes`. If no memory can be page-locked it is pageable; other errors are CUDA's.
   absl::StatusOr<std::unique_ptr<ParameterBuffer>> Take(uint64_t bytes);
+
   void Return(std::unique_ptr<ParameterBuffer> buffer);
 
  private:

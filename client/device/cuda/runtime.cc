@@ -16,13 +16,13 @@ namespace {
 absl::Status StatusOf(cudaError_t error) {
   if (error == cudaSuccess) return absl::OkStatus();
   const std::string text = absl::StrCat(cudaGetErrorName(error), ": ", cudaGetErrorString(error));
-  cudaGetLastError();  // So that nobody else meets it, where it does not stay.
+  cudaGetLastError();  // Clears the error, unless it is sticky, so that nobody else takes it for their own.
   if (error == cudaErrorMemoryAllocation) return absl::ResourceExhaustedError(text);
   return absl::InternalError(text);
 }
 
-// The driver's calls for a thread's context. The runtime's own, cudaGetDevice and cudaSetDevice, cannot put back that a
-// thread had none: they would make one on GPU 0.
+// The driver's calls for a thread's context. The runtime's calls, cudaGetDevice and cudaSetDevice, cannot restore that
+// a thread had no context: they would make one on GPU 0.
 struct ContextCalls {
   PFN_cuCtxGetCurrent_v4000 get = nullptr;
   PFN_cuCtxSetCurrent_v4000 set = nullptr;
@@ -47,7 +47,7 @@ absl::StatusOr<ContextCalls> FindContextCalls() {
   return calls;
 }
 
-// Makes a GPU the thread's current one for a while.
+// Makes a GPU the thread's current one while it lives.
 class CurrentDevice {
  public:
   CurrentDevice(const ContextCalls& calls, int ordinal) : calls_(calls) {

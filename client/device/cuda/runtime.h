@@ -12,9 +12,9 @@
 
 namespace stoker {
 
-// The calls to one GPU that the stage makes, each as the CUDA runtime documents it. Thread-safe; leaves every thread's
-// current context as it was, and none where there was none. Errors carry CUDA's name for them:
-// "cudaErrorMemoryAllocation: out of memory".
+// The calls that the device stage makes to one GPU. Each does what the CUDA runtime's function of a similar name does;
+// an interface, so that tests can simulate a GPU. Thread-safe. Every thread's current context stays as it was, also if
+// there was none. Errors carry CUDA's name for them: "cudaErrorMemoryAllocation: out of memory".
 class CudaRuntime {
  public:
   using Event = struct EventHandle*;
@@ -22,29 +22,41 @@ class CudaRuntime {
   virtual ~CudaRuntime() = default;
 
   virtual int ordinal() const = 0;
-  virtual std::string PciId() const = 0;  // As in /sys/bus/pci/devices; empty if unknown.
 
-  // ResourceExhausted if there is no memory. Aligned to 256 bytes.
+  // The GPU's name in /sys/bus/pci/devices; empty if unknown.
+  virtual std::string PciId() const = 0;
+
+  // Allocates memory on the GPU, aligned to 256 bytes. ResourceExhausted if there is none.
   virtual absl::StatusOr<uint8_t*> AllocateDevice(uint64_t bytes) = 0;
-  virtual absl::Status FreeDevice(uint8_t* memory) = 0;    // Waits for all queued work.
-  virtual absl::StatusOr<uint64_t> FreeDeviceBytes() = 0;  // That nobody has.
+
+  // Frees memory on the GPU. It waits for all queued work.
+  virtual absl::Status FreeDevice(uint8_t* memory) = 0;
+
+  // The bytes of GPU memory that are free.
+  virtual absl::StatusOr<uint64_t> FreeDeviceBytes() = 0;
+
+  // Allocates page-locked host memory, aligned to 256 bytes. ResourceExhausted if there is none.
   virtual absl::StatusOr<uint8_t*> AllocatePinned(uint64_t bytes) = 0;
   virtual absl::Status FreePinned(uint8_t* memory) = 0;
 
-  // A stream that does not wait for the default stream.
+  // Creates a stream that does not wait for the default stream.
   virtual absl::StatusOr<Stream> CreateStream() = 0;
   virtual absl::Status DestroyStream(Stream stream) = 0;
-  virtual absl::Status Synchronize(Stream stream) = 0;
-  virtual absl::Status WaitFor(Stream stream, Event event) = 0;  // Queues that.
 
-  // Who waits for an event sleeps.
+  // Waits until all work that is queued on `stream` is done.
+  virtual absl::Status Synchronize(Stream stream) = 0;
+
+  // Queues on `stream` that it waits for `event`. Returns at once.
+  virtual absl::Status WaitFor(Stream stream, Event event) = 0;
+
+  // Creates an event. A thread that waits for it sleeps.
   virtual absl::StatusOr<Event> CreateEvent() = 0;
   virtual absl::Status DestroyEvent(Event event) = 0;
   virtual absl::Status Record(Event event, Stream stream) = 0;
   virtual absl::StatusOr<bool> IsDone(Event event) = 0;
   virtual absl::Status Synchronize(Event event) = 0;
 
-  // Queue these. Host memory stays until then.
+  // These queue a copy, a fill or a kernel on `stream`. Host memory must stay valid until the copy is done.
   virtual absl::Status CopyToDevice(uint8_t* to, const uint8_t* from, uint64_t bytes, Stream stream) = 0;
   virtual absl::Status CopyOnDevice(uint8_t* to, const uint8_t* from, uint64_t bytes, Stream stream) = 0;
   virtual absl::Status CopyToHost(uint8_t* to, const uint8_t* from, uint64_t bytes, Stream stream) = 0;
@@ -52,8 +64,8 @@ class CudaRuntime {
   virtual absl::Status Launch(const KernelCall& call, Stream stream) = 0;
 };
 
-// The machine's GPU of that number. FailedPrecondition where this build is without CUDA or without kernels for that
-// GPU, or where there is no driver or no such GPU.
+// Opens the machine's GPU number `ordinal`. FailedPrecondition if this build has no CUDA or no kernels for that GPU, or
+// if there is no driver or no such GPU.
 absl::StatusOr<std::shared_ptr<CudaRuntime>> OpenCudaRuntime(int ordinal);
 
 }  // namespace stoker

@@ -14,17 +14,17 @@
 
 namespace stoker {
 
-// Allocates the host memory that a GPU copies from: page-locked, near the GPU where the machine tells where that is,
-// and within bounds. Where memory cannot be locked, slabs that are needed are pageable instead, if that is allowed;
-// others are refused, and who wanted them goes on with fewer. Thread-safe. Slabs may outlive it.
+// Allocates the host memory that a GPU copies from. It is page-locked, and near the GPU if the machine tells where that
+// is. DeviceOptions::pinned_bytes bounds it. If memory cannot be locked and Pin::kAuto allows it, slabs that are needed
+// are pageable instead; others are refused, and the caller goes on with fewer. Thread-safe. Slabs may outlive it.
 class Slabs : public std::enable_shared_from_this<Slabs> {
  public:
   Slabs(std::shared_ptr<CudaRuntime> runtime, const DeviceOptions& options);
 
-  // ResourceExhausted names what is exhausted.
+  // Allocates a slab: see Device::AllocateSlab. ResourceExhausted names what is exhausted.
   absl::StatusOr<std::unique_ptr<HostSlab>> Allocate(uint64_t bytes, bool needed);
 
-  // What a user could mend, a sentence each.
+  // Tells what a user could mend, a sentence each.
   std::vector<std::string> Warnings() const;
 
  private:
@@ -38,12 +38,12 @@ class Slabs : public std::enable_shared_from_this<Slabs> {
   const int numa_node_;
 
   mutable absl::Mutex mutex_;
-  uint64_t pinned_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  int pinned_ ABSL_GUARDED_BY(mutex_) = 0;             // Slabs, now.
-  int pageable_ ABSL_GUARDED_BY(mutex_) = 0;           // Slabs instead of pinned ones, ever.
-  int refused_at_ ABSL_GUARDED_BY(mutex_) = 0;         // Pinned slabs when another was refused.
-  absl::Status problem_ ABSL_GUARDED_BY(mutex_);       // The last with page-locking.
-  absl::Status free_problem_ ABSL_GUARDED_BY(mutex_);  // The first with its end.
+  uint64_t pinned_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of all pinned slabs that exist now
+  int pinned_ ABSL_GUARDED_BY(mutex_) = 0;             // number of pinned slabs that exist now
+  int pageable_ ABSL_GUARDED_BY(mutex_) = 0;           // number of pageable slabs that were made instead of pinned ones
+  int refused_at_ ABSL_GUARDED_BY(mutex_) = 0;         // how many pinned slabs there were when the last was refused
+  absl::Status problem_ ABSL_GUARDED_BY(mutex_);       // the last error of page-locking
+  absl::Status free_problem_ ABSL_GUARDED_BY(mutex_);  // the first error of freeing page-locked memory
 };
 
 }  // namespace stoker

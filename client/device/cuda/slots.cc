@@ -58,7 +58,8 @@ std::unique_ptr<Slot> Slots::TakeIdle(uint64_t bytes) {
   return nullptr;
 }
 
-// Called where all idle slots are.
+// Returns any idle slot, or null. It is called when no idle slot was large enough, so the one that it returns is too
+// small.
 std::unique_ptr<Slot> Slots::TakeTooSmall() {
   absl::MutexLock lock(&mutex_);
   if (idle_.empty()) return nullptr;
@@ -83,7 +84,7 @@ std::vector<std::string> Slots::Warnings() const {
   absl::MutexLock lock(&mutex_);
   if (abandoned_.empty()) return {};
   return {absl::StrCat("the GPU memory of ", abandoned_.size(),
-                       " batches serves no other, since a stream they were used on was gone or in the wrong state (",
+                       " batches is not reused, since a stream they were used on was gone or in the wrong state (",
                        abandoned_why_.message(), ")")};
 }
 

@@ -15,32 +15,36 @@
 
 namespace stoker {
 
-// Device memory for one batch's tensors.
+// Device memory for one batch's tensors. A plain value; Slots frees the memory.
 struct Slot {
   uint8_t* memory = nullptr;
   uint64_t bytes = 0;
-  CudaRuntime::Event ready = nullptr;          // Recorded when its tensors are made.
-  std::vector<CudaRuntime::Event> used_until;  // Work that must be done before it is written to again.
+  CudaRuntime::Event ready = nullptr;          // recorded after the work that makes the tensors
+  std::vector<CudaRuntime::Event> used_until;  // recorded after work that reads the slot, which must end before reuse
 };
 
-// The slots of a device, made once and reused; more of them only when all are in use. Thread-safe. Outlives what it
-// lends.
+// Lends the slots of a device, which are made once and reused. It makes more only when all are in use. Thread-safe. It
+// must outlive what it lends.
 class Slots {
  public:
   Slots(std::shared_ptr<CudaRuntime> runtime, Events* events) : runtime_(std::move(runtime)), events_(events) {}
   ~Slots();
 
-  // A slot of at least so many bytes, the one that came back first. ResourceExhausted if the GPU has no memory.
+  // Lends a slot of at least `bytes`, of several the one that came back first. ResourceExhausted if the GPU has no
+  // memory.
   absl::StatusOr<std::unique_ptr<Slot>> Take(uint64_t bytes);
 
-  // Device memory. All idle slots are freed if there is no other, and never before: freeing waits for the GPU.
+  // Allocates device memory. If there is none left it first frees all idle slots; not earlier, since freeing
+  // waits for the GPU.
   absl::StatusOr<uint8_t*> Allocate(uint64_t bytes);
 
+  // Takes a slot back. Whoever uses it next must wait for its `used_until`.
   void Return(std::unique_ptr<Slot> slot);
 
-  // For a slot of which nobody knows when it is no longer used, by `why`: its memory is not given to anyone again.
+  // Takes a slot out of use, since because of the error `why` nobody knows when it is no longer read.
   void Abandon(std::unique_ptr<Slot> slot, const absl::Status& why);
 
+  // Tells what a user could mend, a sentence each.
   std::vector<std::string> Warnings() const;
 
  private:
@@ -53,9 +57,9 @@ class Slots {
   const std::shared_ptr<CudaRuntime> runtime_;
   Events* const events_;
   mutable absl::Mutex mutex_;
-  std::vector<std::unique_ptr<Slot>> idle_ ABSL_GUARDED_BY(mutex_);  // That came back first, first.
+  std::vector<std::unique_ptr<Slot>> idle_ ABSL_GUARDED_BY(mutex_);  // in the order in which they came back
   std::vector<std::unique_ptr<Slot>> abandoned_ ABSL_GUARDED_BY(mutex_);
-  absl::Status abandoned_why_ ABSL_GUARDED_BY(mutex_);  // The first.
+  absl::Status abandoned_why_ ABSL_GUARDED_BY(mutex_);  // the error of the first abandoned slot
   uint64_t lent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace stoker {
 
-// The kernels of device_program.h's steps, a thread to a pixel. `Arithmetic` has `static void Add(uint64_t* sum,
-// uint64_t more)` for many threads at once.
+// The kernels of device_program.h's steps. One thread makes one pixel. `Arithmetic` has `static void Add(uint64_t* sum,
+// uint64_t more)`, which many threads may call at once.
 
 template <typename Arguments>
 struct StepKernel {
@@ -24,11 +24,11 @@ struct StepKernel {
   }
 
  protected:
-  // A thread's pixel, whose first value is number `at` of the sample's.
+  // A thread's pixel.
   struct Pixel {
-    bool inside = false;
-    int32_t x = 0, y = 0;
-    uint32_t index = 0, at = 0;
+    bool inside = false;         // false for threads beyond the image's end
+    int32_t x = 0, y = 0;        // column and row
+    uint32_t index = 0, at = 0;  // numbers of the pixel, row by row, and of its first value in its image
   };
   STOKER_KERNEL_CODE static Pixel PixelOf(const ImagesArguments& images, Place place) {
     const auto width = static_cast<uint32_t>(images.width), height = static_cast<uint32_t>(images.height);
@@ -215,7 +215,7 @@ struct UnpackKernel {
   }
 };
 
-// Runs the kernel of the arguments as `launch.template operator()<Kernel>(arguments)`.
+// Each calls `launch.template operator()<Kernel>(arguments)` with the kernel that belongs to the arguments.
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const GatherArguments& arguments, Launch launch) {
   return launch.template operator()<GatherKernel>(arguments);

@@ -8,12 +8,16 @@
 
 namespace stoker {
 
-// The kernels of TransformArguments and MixArguments, a block of threads to a part of one sample; threads of a block
-// wait for each other between phases. `Out` is uint8_t, Half, Bfloat16 or float; `Arithmetic` has `template <typename
-// Out> static Out Round(float)`, `template <typename Out> static Out Map(uint32_t x, float scale, float bias)`, which
-// is Round(Affine(x, scale, bias)), or x for uint8_t, and `Mix`: a · share + b · other share.
+// The kernels of TransformArguments and MixArguments. A block of threads makes a part of one sample; the threads of a
+// block wait for each other between phases. `Out` is uint8_t, Half, Bfloat16 or float. `Arithmetic` has these
+// functions:
+//
+//   Affine(x, scale, bias)             x · scale + bias
+//   Mix(a, share, b, other_share)      a · share + b · other_share
+//   Round<Out>(x)                      the Out nearest to x
+//   Map<Out>(x, scale, bias)           Round<Out>(Affine(x, scale, bias)); x itself for uint8_t
 
-// Any shape: a thread to a pixel.
+// Handles images of any shape. One thread makes one pixel.
 template <typename Arithmetic, typename Out, bool kChannelsFirst>
 struct PixelKernel {
   static constexpr uint32_t kThreads = 256;
@@ -43,9 +47,12 @@ struct PixelKernel {
   }
 };
 
-// Three channels, a width of whole groups of four pixels and images of whole 16-byte words: a block loads a tile of the
-// input in such words, and each thread then takes four pixels from shared memory, whose three words leave the banks
-// without conflict, so that both sides of the transposition are whole vectors in order.
+// Handles images of three channels whose width is a multiple of four pixels and whose bytes are a multiple of 16. A
+// block loads a tile of the input in vectors of 16 bytes. Then each thread takes four pixels, three words, from shared
+// memory, without bank conflicts. So memory is read and written in whole vectors, in order:
+//
+//   word 0         word 1         word 2          (low byte first)
+//   r0 g0 b0 r1    g1 b1 r2 g2    b2 r3 g3 b3
 template <typename Arithmetic, typename Out, bool kChannelsFirst>
 struct TileKernel {
   static constexpr uint32_t kThreads = 256, kTilePixels = 4 * kThreads, kTileWords = kTilePixels * 3 / 4;
@@ -96,7 +103,8 @@ struct TileKernel {
     for (uint32_t i = thread; i < pixels * 3 / 16; i += kThreads) shared.tile[i] = words[i];
   }
 
-  // Where the four pixels from `pixel` on are in the flipped image, mirrored among themselves.
+  // Returns where the group of four pixels that begins at `pixel` begins in the flipped image. If the flip is
+  // horizontal, the four also change their order.
   STOKER_KERNEL_CODE static uint32_t Target(const TransformArguments& a, uint32_t flips, uint32_t pixel) {
     const auto width = static_cast<uint32_t>(a.width), height = static_cast<uint32_t>(a.height);
     uint32_t y = pixel / width, x = pixel - y * width;
@@ -123,7 +131,7 @@ struct TileKernel {
     }
   }
 
-  // Four pixels in the opposite order, where they are.
+  // Reverses the order of the thread's four pixels in shared memory.
   STOKER_KERNEL_CODE static void MirrorFour(uint32_t thread, Shared& shared) {
     const uint32_t words[3] = {shared.word(3 * thread), shared.word(3 * thread + 1), shared.word(3 * thread + 2)};
     for (uint32_t j = 0; j < 3; ++j) {
@@ -136,7 +144,7 @@ struct TileKernel {
     }
   }
 
-  // One of the three words of four pixels.
+  // Writes the four values of one word, which is one of the three words of four pixels.
   STOKER_KERNEL_CODE static void StoreInterleaved(const TransformArguments& a, uint32_t flips, int64_t sample,
                                                   uint32_t pixel, uint32_t word, Shared& shared) {
     const int64_t pixels = int64_t{a.height} * a.width;
@@ -144,7 +152,7 @@ struct TileKernel {
     Out* out = static_cast<Out*>(a.out) + (sample * pixels + Target(a, flips, pixel)) * 3 + 4 * part;
     Four<Out> four;
     for (uint32_t i = 0; i < 4; ++i) {
-      const uint32_t c = (part + i) % 3;  // 4 · part + i, by channels
+      const uint32_t c = (part + i) % 3;  // the channel of value 4 · part + i
       const float scale = c == 0 ? a.scale[0] : c == 1 ? a.scale[1] : a.scale[2];
       const float bias = c == 0 ? a.bias[0] : c == 1 ? a.bias[1] : a.bias[2];
       four.values[i] = Arithmetic::template Map<Out>(Byte(values, i), scale, bias);
@@ -153,7 +161,7 @@ struct TileKernel {
   }
 };
 
-// Any shape, with erasing and mixing: a thread to a pixel.
+// Handles images of any shape, with erasing and mixing. One thread makes one pixel.
 template <typename Arithmetic, typename Out, bool kChannelsFirst>
 struct MixKernel {
   static constexpr uint32_t kThreads = 256;
@@ -184,7 +192,7 @@ struct MixKernel {
   }
 
  private:
-  // Of the output, before it is mixed.
+  // Returns the value at (y, x) and channel c of the sample's output, before mixing and rounding.
   STOKER_KERNEL_CODE static float ValueAt(const MixArguments& a, int64_t sample, int32_t y, int32_t x, uint32_t c) {
     const TransformArguments& t = a.transform;
     if (a.erases != nullptr) {
@@ -200,7 +208,7 @@ struct MixKernel {
   }
 };
 
-// Runs the kernel that fits as `launch.template operator()<Kernel>(arguments)`.
+// The functions below call `launch.template operator()<Kernel>(arguments)` with the kernel that fits the arguments.
 template <typename Arithmetic, typename Out, bool kChannelsFirst, typename Launch>
 auto DispatchLayout(const TransformArguments& arguments, Launch launch) {
   using Tile = TileKernel<Arithmetic, Out, kChannelsFirst>;
