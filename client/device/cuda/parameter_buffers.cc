@@ -3,8 +3,8 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kStep =
-    uint64_t{64} << 10;  // Sizes are multiples of this, so that batches of other sizes find buffers.
+// Buffers' sizes are multiples of this, so that a batch that needs a little more still finds one.
+constexpr uint64_t kStep = uint64_t{64} << 10;
 
 }  // namespace
 
