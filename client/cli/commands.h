@@ -8,11 +8,11 @@
 
 namespace stoker {
 
-// What a sub-command does: the process's exit code, or an error for main to print.
+// Runs a sub-command. It returns the process's exit code, or an error for main to print.
 using Command = std::function<absl::StatusOr<int>()>;
 
-// Each adds its sub-command to `app`; where that is the one called, parsing puts what to do into `chosen`. Both outlive
-// the parsing.
+// Each of these adds a sub-command to `app`. If the user calls it, parsing sets `chosen` to what it does. `app` and
+// `chosen` must outlive the parsing.
 void AddList(CLI::App& app, Command& chosen);
 void AddDescribe(CLI::App& app, Command& chosen);
 void AddBench(CLI::App& app, Command& chosen);

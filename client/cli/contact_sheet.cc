@@ -16,10 +16,10 @@ namespace {
 constexpr int64_t kChannels = 3;
 constexpr int64_t kColumns = 8;
 constexpr int64_t kMargin = 4;            // pixels
-constexpr int64_t kMostTilePixels = 512;  // of a side
+constexpr int64_t kMostTilePixels = 512;  // pixels of a tile's longer side
 constexpr uint8_t kBackground = 32;
 
-// A view of one image.
+// Refers to the pixels of one image.
 struct Image {
   const uint8_t* pixels;
   int64_t height, width;
@@ -27,7 +27,8 @@ struct Image {
   uint8_t At(int64_t y, int64_t x, int64_t channel) const { return pixels[(y * width + x) * kChannels + channel]; }
 };
 
-// The mean of the square of `side` pixels whose first is (top, left), as far as it lies in the image.
+// Returns the mean of a square of `side` × `side` pixels whose upper left one is (top, left), as far as it lies in the
+// image.
 uint8_t Mean(const Image& image, int64_t top, int64_t left, int64_t side, int64_t channel) {
   const int64_t bottom = std::min(top + side, image.height), right = std::min(left + side, image.width);
   int64_t sum = 0;
@@ -37,7 +38,7 @@ uint8_t Mean(const Image& image, int64_t top, int64_t left, int64_t side, int64_
   return static_cast<uint8_t>((sum + area / 2) / area);
 }
 
-// Puts the image, `shrink` times smaller, at (top, left).
+// Draws the image, `shrink` times smaller, into the sheet at (top, left).
 void Place(const Image& image, int64_t shrink, int64_t top, int64_t left, Picture& sheet) {
   for (int64_t y = 0; y * shrink < image.height; ++y) {
     uint8_t* out = sheet.pixels.data() + ((top + y) * sheet.width + left) * kChannels;

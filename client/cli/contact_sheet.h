@@ -13,21 +13,22 @@
 
 namespace stoker {
 
-// A picture of height × width × 3 bytes, red first.
+// A picture of height × width pixels, of three bytes each: red, green, blue.
 struct Picture {
   int64_t height = 0, width = 0;
   std::vector<uint8_t> pixels;
 };
 
-// The first field that looks like images, N × height × width × 3 uint8, or views, N × views × height × width × 3; or
-// null.
+// Returns the first field that looks like images, uint8 of N × height × width × 3, or like views of images, N × views ×
+// height × width × 3. Null if there is none.
 const Tensor* FindImages(const std::vector<Tensor>& fields);
 
-// The first `count` images (or all, if there are fewer) of FindImages side by side, eight in a row, with margins
-// between. Images with a side above 512 are made smaller by averaging. Requires images of at least one pixel.
+// Draws the first `count` images, or all if there are fewer, side by side, eight in a row, with margins between them.
+// Images with a side above 512 pixels are made smaller by averaging. Requires a tensor from FindImages, on the CPU,
+// with images of at least one pixel.
 Picture ContactSheet(const Tensor& images, int64_t count);
 
-// The picture as a PNG file. ResourceExhausted if there is no memory for it.
+// Returns the bytes of a PNG file of the picture. ResourceExhausted if there is no memory for it.
 absl::StatusOr<std::string> EncodePng(const Picture& picture);
 
 }  // namespace stoker

@@ -32,7 +32,7 @@ std::string ShapeOf(const v1::Field& field) {
   return field.shape().empty() ? "scalar" : absl::StrJoin(field.shape(), "×");
 }
 
-// One line a field. Pads by hand where a column is not ASCII.
+// Prints one line for each field. The column that is not ASCII stands last, since padding counts bytes.
 absl::StatusOr<std::string> Fields(const std::string& title, const std::vector<v1::Field>& fields) {
   std::string text, label = title;
   for (const v1::Field& field : fields) {
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> Fields(const std::string& title, const std::vector<v
   return text;
 }
 
-// Empty where the device leaves the fields as they are.
+// Prints the fields as the device hands them out; nothing if it leaves them as they are.
 absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, const std::vector<v1::Field>& fields) {
   STOKER_ASSIGN_OR_RETURN(const DevicePipeline device, DevicePipeline::Create(response.pipeline(), fields));
   return device.identity() ? std::string() : Fields("on device", device.fields());

@@ -48,7 +48,7 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       ->type_name("N");
   auto* ca = command
                  .add_option("--tls-ca", flags.tls_ca,
-                             "Connect by TLS; authorities that signed the servers' certificates, PEM")
+                             "Connect by TLS; a PEM file of the authorities that signed the servers' certificates")
                  ->envname("STOKER_TLS_CA")
                  ->type_name("FILE");
   command.add_option("--tls-name", flags.tls_name, "The name in the certificates [the host that is reached]")
@@ -58,7 +58,7 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
 
 void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
   AddServerFlags(command, flags.server);
-  command.add_option("--dataset", flags.dataset, "What to read; may be left out where the servers have just one")
+  command.add_option("--dataset", flags.dataset, "The dataset to read; may be left out if the servers have just one")
       ->type_name("NAME");
   auto* file =
       command.add_option("--pipeline", flags.pipeline_file, "Ops in YAML [RandomResizedCrop(224), then a flip]")
@@ -72,10 +72,10 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_option("--batch-size", flags.batch_size, "Samples of a batch [64]")
       ->check(Silent(CLI::Range(int64_t{1}, int64_t{1} << 30)))
       ->type_name("N");
-  command.add_option("--seed", flags.seed, "Of the order and of all random ops [0]")
+  command.add_option("--seed", flags.seed, "Seed of the order and of all random ops [0]")
       ->check(WholeNumber())
       ->type_name("N");
-  command.add_option("--shuffle", flags.shuffle, "full, block or none [full]")
+  command.add_option("--shuffle", flags.shuffle, "How samples are shuffled: full, block or none [full]")
       ->check(Silent(CLI::IsMember({"full", "block", "none"})))
       ->type_name("MODE");
   command.add_option("--span-samples", flags.span_samples)->group("");

@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-// Flags that several commands have. Empty: not given.
+// The flags that several commands have. An empty text means that the flag was not given.
 
 struct ServerFlags {
   std::string servers;  // separated by commas
@@ -29,18 +29,18 @@ struct SourceFlags {
   std::string pipeline_file, pipeline_name;
 };
 
-// What makes one job's epochs what they are, and how they are cut.
+// The flags that say in which order a job reads samples, and how it cuts them into batches.
 struct JobFlags {
   int64_t batch_size = 64;
   uint64_t seed = 0;
   std::string shuffle = "full";
-  uint32_t span_samples = 0;  // For tests.
+  uint32_t span_samples = 0;  // a hidden flag for tests; 0: the servers' choice
 };
 
-// A check that --help does not mention: what is written beside it says enough.
+// Hides a check from --help, where the flag's own text says enough.
 CLI::Validator Silent(CLI::Validator check);
 
-// For any uint64_t: CLI11 takes -1 for the largest, and what is larger for something else.
+// Accepts any uint64_t. CLI11 alone would take -1 for the largest one, and misread larger numbers.
 CLI::Validator WholeNumber();
 
 // The flags must outlive the parsing.
@@ -48,9 +48,10 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags);
 void AddSourceFlags(CLI::App& command, SourceFlags& flags);
 void AddJobFlags(CLI::App& command, JobFlags& flags);
 
+// Connects to the servers. Errors are those of Client::Create.
 absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags);
 
-// What the flags chose of what the servers have.
+// What the flags chose among all that the servers have.
 struct Source {
   std::shared_ptr<Client> client;
   std::string dataset;
@@ -58,7 +59,8 @@ struct Source {
   std::string pipeline_name;
 };
 
-// Takes the only dataset where none is named. InvalidArgument, with their names, if there are several.
+// Connects, and reads the pipeline's file. If no dataset is named it takes the only one; InvalidArgument, with their
+// names, if there are several.
 absl::StatusOr<Source> OpenSource(const SourceFlags& flags);
 
 LoaderOptions LoaderOptionsFor(const Source& source, const JobFlags& flags);

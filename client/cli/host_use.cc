@@ -16,7 +16,8 @@ std::optional<CpuTicks> ReadCpuTicks() {
 
 }  // namespace
 
-// See proc(5): user, nice, system, idle, iowait, irq, softirq and steal; guests' time is in user's.
+// The columns are user, nice, system, idle, iowait, irq, softirq and steal (see proc(5)). Guests' columns follow, but
+// their time is counted in user and nice already.
 std::optional<CpuTicks> ParseCpuTicks(const std::string& proc_stat) {
   std::istringstream text(proc_stat);
   std::string name;
@@ -31,10 +32,11 @@ std::optional<CpuTicks> ParseCpuTicks(const std::string& proc_stat) {
   return ticks;
 }
 
-// The four functions of NVML's C interface that are needed, by its documentation.
+// Calls the few functions that are needed of NVML's C interface, as NVIDIA documents them, in a library loaded at run
+// time.
 class HostUse::Nvml {
  public:
-  // Null if the library is not there or sees no GPU.
+  // Loads the library. Null if it is not there or finds no GPU.
   static std::unique_ptr<Nvml> Open(const std::string& path) {
     std::unique_ptr<Nvml> nvml(new Nvml(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)));
     if (nvml->library_ == nullptr || !nvml->Start()) return nullptr;
@@ -46,7 +48,7 @@ class HostUse::Nvml {
     if (library_ != nullptr) dlclose(library_);
   }
 
-  // Of each GPU, 0 to 1; empty if one does not say.
+  // Returns how busy each GPU is, 0 to 1; empty if one of them does not say.
   std::vector<double> Shares() const {
     std::vector<double> shares;
     for (void* device : devices_) {

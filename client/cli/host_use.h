@@ -9,36 +9,37 @@
 
 namespace stoker {
 
-// Time that all of a machine's CPUs spent, in the kernel's ticks.
+// Time that all of a machine's CPUs together have spent, in the kernel's ticks.
 struct CpuTicks {
   uint64_t busy = 0, all = 0;
 };
 
-// Of the text of /proc/stat; nothing if it is another.
+// Reads the ticks from the text of /proc/stat. None if the text has another format.
 std::optional<CpuTicks> ParseCpuTicks(const std::string& proc_stat);
 
-// How busy the machine's CPUs are, since it was made, and its GPUs, whenever they were looked at. GPUs are asked by
-// NVIDIA's management library, where there is one. One thread at a time.
+// Measures how busy the machine is: its CPUs since construction, its GPUs at each call of Look. GPUs are asked through
+// NVIDIA's management library (NVML), if there is one. One thread at a time.
 class HostUse {
  public:
+  // `nvml` is the library's name, for tests.
   explicit HostUse(const std::string& nvml = "libnvidia-ml.so.1");
   ~HostUse();
 
-  // Looks at the GPUs.
+  // Asks how busy the GPUs are now. Does nothing without NVML.
   void Look();
 
-  // 0 to 1; negative if unknown.
+  // The share of all CPUs' time, 0 to 1, that was busy since construction; negative if unknown.
   double cpu_share() const;
 
-  // Of each GPU, 0 to 1; empty if unknown.
+  // How busy each GPU was, 0 to 1, on average over all looks; empty if unknown.
   std::vector<double> gpu_shares() const;
 
  private:
   class Nvml;
 
   std::optional<CpuTicks> begun_;
-  std::unique_ptr<Nvml> nvml_;  // Null where there is none.
-  std::vector<double> sums_;
+  std::unique_ptr<Nvml> nvml_;  // null without NVML or GPUs
+  std::vector<double> sums_;    // for each GPU the sum of its shares over all looks
   int looks_ = 0;
 };
 

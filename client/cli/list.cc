@@ -16,9 +16,9 @@ namespace {
 
 constexpr char kExamples[] = R"(Example:
   stoker list --servers cpu1:7077
-      What the first server that answers has: datasets, and pipelines that it offers by name.)";
+      Print what the first server that answers has: its datasets, and the pipelines that it offers by name.)";
 
-constexpr size_t kFingerprintDigits = 12;  // shown
+constexpr size_t kFingerprintDigits = 12;  // hexadecimal digits that are shown
 
 std::string OpsOf(const v1::Pipeline& pipeline) {
   if (pipeline.ops().empty()) return "no ops";
@@ -42,7 +42,7 @@ absl::StatusOr<int> RunList(const ServerFlags& flags) {
 }  // namespace
 
 void AddList(CLI::App& app, Command& chosen) {
-  CLI::App* command = app.add_subcommand("list", "Datasets and pipelines that the servers offer");
+  CLI::App* command = app.add_subcommand("list", "List the datasets and pipelines that the servers offer");
   const auto flags = std::make_shared<ServerFlags>();
   AddServerFlags(*command, *flags);
   command->footer(kExamples);

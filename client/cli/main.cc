@@ -1,4 +1,4 @@
-// stoker: the client's tool. Looks at what servers offer, measures them, and proves that they agree.
+// stoker: the client's tool. It shows what servers offer, measures them, and proves that they agree.
 
 #include <cstdio>
 #include <string>
@@ -12,20 +12,20 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   stoker list --servers cpu1:7077
-      What is there.
+      See which datasets and pipelines there are.
   stoker describe --servers cpu1:7077 --dataset imagenet --pipeline train.yaml
-      Would this pipeline work, and what would come out?
+      Check whether this pipeline works, and see what comes out.
   stoker preview --servers cpu1:7077 --pipeline train.yaml --output sheet.png
-      Look at it.
+      Look at the first samples as a picture.
   stoker bench --servers cpu1:7077,cpu2:7077 --batch-size 256
-      How fast is it, and what holds it up?
+      Measure how fast it is, and what holds it up.
   stoker digest --servers cpu1:7077,cpu2:7077 --epoch 3
-      One number for every byte of an epoch.
+      Compute one number that stands for every byte of an epoch.
 
-STOKER_SERVERS stands in for --servers. stoker COMMAND --help says more.)";
+The environment variable STOKER_SERVERS may replace --servers. stoker COMMAND --help says more.)";
 
 int Main(int argc, char** argv) {
-  TuneAllocator();  // First, for it holds for memory that is taken later only.
+  TuneAllocator();  // Must come first, since it concerns only memory that is allocated later.
   CLI::App app("Reads training samples from stokerd servers.", "stoker");
   app.footer(kExamples);
   app.set_version_flag("--version", "stoker " STOKER_VERSION);

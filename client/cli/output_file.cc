@@ -18,9 +18,9 @@ absl::Status CannotWrite(const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
-// Where links lead from `path`, whether there is something or not.
+// Follows links from `path`. Returns where they lead, whether there is something or not.
 std::string Resolved(const std::string& path) {
-  constexpr int kMostLinks = 40;  // As Linux has it.
+  constexpr int kMostLinks = 40;  // Linux follows as many.
   std::filesystem::path at = path;
   std::error_code error;
   for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(at, error); ++links)
@@ -33,7 +33,7 @@ std::string FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Writes a new file to the disk. False with errno.
+// Writes a new file, and waits until it is on the disk. On failure returns false and sets errno.
 bool WriteDurably(const std::string& path, std::string_view bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file < 0) return false;
@@ -50,7 +50,7 @@ bool WriteDurably(const std::string& path, std::string_view bytes) {
   return written && closed;
 }
 
-// So that a rename in it outlives a crash. Some file systems refuse, and then it is up to them.
+// Syncs a folder, so that a rename in it outlives a crash. Some file systems refuse; then it cannot be helped.
 void SyncFolder(const std::string& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
-      What the servers make of the first 32 samples, as a picture in sheet.png. Ops on the device are left out.
+      Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
-      64 samples of another seed's order.)";
+      Draw 64 samples in the order of another seed.)";
 
 struct PreviewFlags {
   SourceFlags source;
@@ -61,9 +61,11 @@ void AddPreview(CLI::App& app, Command& chosen) {
       app.add_subcommand("preview", "Draw a contact sheet of what the servers make of the first samples");
   const auto flags = std::make_shared<PreviewFlags>();
   AddSourceFlags(*command, flags->source);
-  command->add_option("--count", flags->count, "Images [32]")->check(Silent(CLI::Range(1, 1024)))->type_name("N");
+  command->add_option("--count", flags->count, "Number of images [32]")
+      ->check(Silent(CLI::Range(1, 1024)))
+      ->type_name("N");
   command->add_option("--output", flags->output, "Where to put the picture [sheet.png]")->type_name("FILE.png");
-  command->add_option("--seed", flags->job.seed, "Of the order and of all random ops [0]")
+  command->add_option("--seed", flags->job.seed, "Seed of the order and of all random ops [0]")
       ->check(WholeNumber())
       ->type_name("N");
   command->footer(kExamples);

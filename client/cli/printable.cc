@@ -13,7 +13,8 @@ void AppendEscaped(std::string& printable, std::string_view bytes) {
     absl::StrAppend(&printable, "\\x", absl::Hex(static_cast<uint8_t>(byte), absl::kZeroPad2));
 }
 
-// Bytes of the control character that `text`, which is not empty, begins with: C0, DEL or C1; else 0.
+// Returns how many bytes the control character has (C0, DEL or C1) with which `text` begins, or 0 if it begins with
+// another. Requires that `text` is not empty.
 size_t ControlBytes(std::string_view text) {
   const uint8_t lead = text[0];
   if (lead < 0x20 || lead == 0x7f) return 1;

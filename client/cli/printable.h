@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-// What a server sent, safe to print: control characters, which a terminal might obey, and bytes that are not UTF-8
-// become \xNN. A backslash stays: servers have escaped their names once.
+// Makes what a server sent safe to print. Control characters, which a terminal might obey, become \xNN; so do all bytes
+// beyond ASCII if the text is not UTF-8. A backslash stays, since servers have escaped names already.
 std::string Printable(std::string_view text);
 
 }  // namespace stoker

@@ -7,16 +7,17 @@
 
 namespace stoker {
 
-// How far a command has come, on stderr: a line that is written over if that is a terminal, else a line now and then.
-// One thread.
+// Shows on stderr how far a command has come. On a terminal it rewrites one line, elsewhere it prints a line now and
+// then. One thread at a time.
 class Progress {
  public:
-  // `total` of the batches that will come.
+  // `total` is the number of batches to come. If `quiet`, nothing is shown.
   Progress(uint64_t total, bool quiet);
 
-  // Removes the line that was written over.
+  // Removes the terminal's line.
   ~Progress();
 
+  // Tells how many batches and samples have come so far. It may be called often; few calls print.
   void Update(uint64_t batches, uint64_t samples);
 
  private:

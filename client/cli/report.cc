@@ -15,11 +15,11 @@ double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 double GigabytesReceived(const Figures& figures) { return figures.stats.bytes / 1e9; }
 
-// Of a stage of the servers' work.
+// One stage of the servers' work.
 struct Stage {
   const char* name;
-  double seconds;  // of all spans
-  double share;    // of the work
+  double seconds;  // what all spans together spent in it
+  double share;    // its part of all stages' time, 0 to 1
 };
 
 std::vector<Stage> Stages(const v1::StageTimes& times) {
@@ -37,12 +37,12 @@ double WorkSeconds(const v1::StageTimes& times) {
   return (times.read() + times.decode() + times.augment() + times.pack()) / 1e9;
 }
 
-// Spans are received ahead of the batches that were handed out.
+// Spreads `seconds` over the samples that were received. These are more than were handed out, since spans come ahead.
 double MillisecondsPerSample(const Figures& figures, double seconds) {
   return Ratio(seconds * 1e3, Ratio(figures.stats.bytes, figures.sample_bytes));
 }
 
-// The share of the servers' workers that work at a time.
+// Returns the share, 0 to 1, of the servers' workers that were busy on average.
 double BusyShare(const Figures& figures) {
   const auto used = std::count_if(figures.stats.servers.begin(), figures.stats.servers.end(),
                                   [](const LoaderStats::Server& server) { return server.spans > 0; });
@@ -70,7 +70,7 @@ std::string SlowClient(const Figures& figures) {
   return "this client: it takes batches as fast as it can";
 }
 
-// "; GPU 0 93 %, GPU 1 91 %", or nothing.
+// Prints the GPUs' shares as "; GPU 0 93 %, GPU 1 91 %", or nothing if they are unknown.
 std::string GpusBusy(const Figures& figures) {
   std::string text;
   for (size_t i = 0; i < figures.gpu_shares.size(); ++i)
@@ -80,7 +80,8 @@ std::string GpusBusy(const Figures& figures) {
 
 nlohmann::ordered_json ToJson(const Cursor& cursor) { return {{"epoch", cursor.epoch}, {"position", cursor.position}}; }
 
-// Servers whose spans queue for a worker for this share of the work on them have more to do than they can.
+// Servers have more to do than they can if their spans wait for a worker at least this many times as long as the work
+// takes.
 constexpr double kQueueing = 0.5;
 
 }  // namespace
@@ -192,7 +193,7 @@ std::string ToJson(const Figures& figures) {
   if (!figures.sheet.empty()) json["sheet"] = figures.sheet;
   if (!figures.state.empty())
     json["state"] = {{"file", figures.state}, {"from", ToJson(figures.from)}, {"to", ToJson(figures.to)}};
-  // Names of files need not be UTF-8.
+  // Files' names need not be UTF-8, so invalid bytes are replaced.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -16,33 +16,33 @@ struct Figures {
   std::string dataset;
   std::string fingerprint;  // hexadecimal
   uint64_t sample_bytes = 0;
-  bool images = false;                   // Samples are images.
-  uint32_t parallelism = 0;              // of one server
+  bool images = false;                   // whether samples are images
+  uint32_t parallelism = 0;              // spans that one server works on at once
   double seconds = 0;                    // from the first call of Next() to the end
-  double first_batch_seconds = 0;        // to the first batch
-  double cpu_seconds = 0;                // of this process meanwhile, but for
-  double own_seconds = 0;                // what digest and sheet took
-  double host_cpu_share = -1;            // of all of this machine's CPUs that was busy; negative if unknown
-  std::vector<double> gpu_shares;        // of the time that each GPU was busy; empty if unknown
-  LoaderStats stats;                     // of this time
-  std::vector<Substituted> substituted;  // the first few
-  std::vector<std::string> digests;      // of epochs from.epoch, from.epoch + 1, …
-  std::string sheet;                     // path
+  double first_batch_seconds = 0;        // from the first call of Next() to the first batch
+  double cpu_seconds = 0;                // CPU time of this process during `seconds`, without own_seconds
+  double own_seconds = 0;                // CPU time that digest and contact sheet took
+  double host_cpu_share = -1;            // busy share of all of this machine's CPUs, 0 to 1; negative if unknown
+  std::vector<double> gpu_shares;        // busy share of each GPU, 0 to 1; empty if unknown
+  LoaderStats stats;                     // what the loader counted during `seconds`
+  std::vector<Substituted> substituted;  // the first few substituted samples
+  std::vector<std::string> digests;      // digests of epochs from.epoch, from.epoch + 1, …
+  std::string sheet;                     // path of the contact sheet; empty if there is none
   bool interrupted = false;
   std::string state;  // path; empty where none was asked for
   Cursor from, to;    // where the run began and ended
 
   double images_per_second() const;
-  double megabytes_per_second() const;  // of what was handed out
+  double megabytes_per_second() const;  // bytes as sent of the samples that were handed out
 };
 
-// What to change for more speed, in a few words, and the figures that say so.
+// Says in a few words what limits the speed, and which figures show that.
 std::string Bottleneck(const Figures& figures);
 
-// For people, several lines. Names from servers are made printable.
+// Prints the figures for people, in several lines. Names that came from servers are made printable.
 std::string ToText(const Figures& figures);
 
-// One JSON object and a line feed.
+// Prints the figures as one JSON object and a line feed.
 std::string ToJson(const Figures& figures);
 
 }  // namespace stoker

@@ -16,7 +16,7 @@ namespace stoker {
 namespace {
 
 constexpr char kDigest[] = "digest";
-constexpr size_t kMostBytes = 64 << 10;  // A state has less than one.
+constexpr size_t kMostBytes = 64 << 10;  // the largest file that is read; a state has less than 1 KiB
 
 absl::Status Named(const std::string& path, const absl::Status& status) {
   return {status.code(), absl::StrCat("--state ", path, ": ", status.message())};
@@ -32,7 +32,7 @@ absl::StatusOr<std::string> Read(const std::string& path) {
   return text;
 }
 
-// The text of the file's key "digest", if it has one.
+// Returns the text of the file's key "digest", or an empty string.
 std::string DigestIn(const nlohmann::json& state) {
   return state.contains(kDigest) && state[kDigest].is_string() ? state[kDigest].get<std::string>() : "";
 }

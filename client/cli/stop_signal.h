@@ -10,18 +10,19 @@
 
 namespace stoker {
 
-// Ctrl-C and SIGTERM as an ordinary call, on a thread of its own. Make it before any other thread, for signals are
-// blocked in those made after it only. A signal ends the process at once, with its exit code, while there is no
-// handler, and so does a second one.
+// Turns Ctrl-C and SIGTERM into an ordinary call on a thread of its own. Construct it before any other thread starts,
+// since only threads that start later have the signals blocked. While there is no Handler, a signal ends the process at
+// once with exit_code(); a second signal always does. Thread-safe.
 class StopSignal {
  public:
   StopSignal();
   ~StopSignal();
 
-  // What a shell expects of a program that a signal ended: 128 + its number. 0 if there was none.
+  // The exit code that a shell expects of a program that a signal ended: 128 + the signal's number. 0 if there was
+  // none.
   int exit_code() const;
 
-  // Calls `stop` upon the first signal, while it lives.
+  // While it lives, the first signal calls `stop`, on the StopSignal's thread.
   class Handler {
    public:
     Handler(StopSignal& signal, std::function<void()> stop);
