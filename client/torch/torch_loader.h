@@ -1,10 +1,10 @@
 #ifndef STOKER_CLIENT_TORCH_TORCH_LOADER_H_
 #define STOKER_CLIENT_TORCH_TORCH_LOADER_H_
 
-// Batches as torch tensors, for training in C++. Headers only, over the C ABI: they compile against whatever torch a
-// project has, from C++17 on (target stoker::torch), and the program links that torch and libstoker.so.
+// Batches as torch tensors, for training in C++. These are headers only, over the C ABI. They compile as C++17 or later
+// against whatever torch a project has (target stoker::torch); the program links that torch and libstoker.so.
 //
-// What fails throws LoaderError. A loader is used by one thread at a time, Cancel apart.
+// Failures throw LoaderError. A loader is for one thread at a time; only Cancel may be called from any thread.
 
 #include <ATen/ATen.h>
 #include <ATen/DLConvertor.h>
@@ -22,7 +22,7 @@
 
 namespace stoker {
 
-// An error of the client library: its code, and in words what failed.
+// An error of the client library: its code, and a message that says what failed.
 class LoaderError : public std::runtime_error {
  public:
   LoaderError(stoker_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -37,30 +37,30 @@ inline void ThrowUnlessOk(stoker_code code) {
   if (code != STOKER_OK) throw LoaderError(code, stoker_error());
 }
 
-// One batch. Its tensors own their memory: it serves another batch when the last tensor, and view of one, is gone.
+// One batch. Its tensors own their memory, which serves another batch once the last tensor, or view of one, is gone.
 struct TorchBatch {
   uint64_t epoch = 0;
-  int64_t size = 0;                 // Samples in it,
-  int64_t real = 0;                 // of which these first ones are no padding.
-  std::vector<uint64_t> positions;  // `size` of each.
-  std::vector<uint64_t> sample_ids;
-  std::vector<std::string> names;                          // Empty unless TorchLoader::Options::names.
-  std::vector<std::pair<std::string, at::Tensor>> fields;  // As the pipeline has them, samples first.
+  int64_t size = 0;                                        // number of samples, padding included
+  int64_t real = 0;                                        // number of samples that are not padding; these come first
+  std::vector<uint64_t> positions;                         // each sample's position in the epoch
+  std::vector<uint64_t> sample_ids;                        // each sample's id in the dataset
+  std::vector<std::string> names;                          // each sample's name; empty unless Options::names is set
+  std::vector<std::pair<std::string, at::Tensor>> fields;  // in the pipeline's order; the first dimension is `size`
 
-  // The field of that name; LoaderError names those there are.
+  // Returns the field of that name. If there is none, LoaderError names the fields that there are.
   const at::Tensor& operator[](const std::string& field) const;
 };
 
-// Lets go of a tensor's memory, as the loader's tensors do.
+// Frees a tensor's DLPack handle. The loader's tensors have it as their deleter.
 inline void DeleteDlpack(void* tensor) {
   auto* dlpack = static_cast<DLManagedTensor*>(tensor);
   dlpack->deleter(dlpack);
 }
 
-// Must come before work that reads `tensor`, one of a loader's or a view of one, on a stream other than that which was
-// current for the thread that called Next: `stream` waits for the tensor, and the memory's next use for what is on
-// `stream` when the tensor is let go. at::Tensor::record_stream does not do that: it knows only memory that torch
-// allocated. Nothing on the CPU.
+// Call it before `stream` reads `tensor`, which is a loader's tensor or a view of one, unless `stream` was current for
+// the thread that called Next. It makes `stream` wait for the tensor, and the memory's next use wait for the work that
+// is on `stream` when the tensor is dropped. at::Tensor::record_stream does not do that, since it knows only memory
+// that torch allocated. On the CPU it does nothing.
 inline void UseOn(const at::Tensor& tensor, const c10::Stream& stream) {
   const auto& data = tensor.storage().data_ptr();
   if (data.get_deleter() != &DeleteDlpack)
@@ -68,53 +68,57 @@ inline void UseOn(const at::Tensor& tensor, const c10::Stream& stream) {
   ThrowUnlessOk(stoker_dlpack_use_on(static_cast<DLManagedTensor*>(data.get_context()), StreamHandle(stream)));
 }
 
-// A training job's batches as torch tensors, in the epoch's global order. Used by one thread at a time, Cancel apart.
+// A training job's batches as torch tensors, in the epoch's global order. One thread at a time, except for Cancel.
 class TorchLoader {
  public:
   // What a job reads, from which servers, and how its batches are cut.
   struct Options {
-    std::vector<std::string> servers;  // "host:port", "dns:///name:port", "file:/path", "unix:/path". Required.
-    std::string dataset;               // May be empty where the servers have just one.
+    std::vector<std::string> servers;  // required: "host:port", "dns:///name:port", "file:/path", "unix:/path"
+    std::string dataset;               // may be empty if the servers have just one
 
-    // As in the server's YAML, or the same as JSON: "ops: [{Resize: {size: 64}}, …]". Neither: RandomResizedCrop(224),
-    // RandomHorizontalFlip.
+    // The pipeline in YAML, as in the server's configuration, or in JSON: "ops: [{Resize: {size: 64}}, …]".
     std::string pipeline;
-    std::string pipeline_name;  // One that the servers offer.
 
-    int64_t batch_size = 0;  // Samples of a batch of this rank. Required.
+    // The name of a pipeline that the servers offer. Give this or `pipeline`; without either the pipeline is
+    // RandomResizedCrop(224), RandomHorizontalFlip.
+    std::string pipeline_name;
+
+    int64_t batch_size = 0;  // required: samples of a batch of this rank
     at::Device device = at::kCPU;
     uint64_t seed = 0;
-    std::string shuffle = "full";             // Or "none".
-    std::string last_batch = "drop";          // Or "pad", "partial".
-    std::optional<int64_t> rank, world_size;  // Default: RANK and WORLD_SIZE of the environment, else one rank.
-    bool names = false;                       // Batches carry samples' names.
+    std::string shuffle = "full";             // "full" or "none"
+    std::string last_batch = "drop";          // "drop", "pad" or "partial"
+    std::optional<int64_t> rank, world_size;  // default: RANK and WORLD_SIZE of the environment, or else a single rank
+    bool names = false;                       // whether batches carry samples' names
 
-    // Others of stoker_loader_create's, as members of a JSON object: R"("connections": 2, "pin": "off")".
+    // Further options of stoker_loader_create, as members of a JSON object: R"("connections": 2, "pin": "off")".
     std::string others;
   };
 
-  // Connects, and checks everything.
+  // Connects to the servers, and checks all options.
   explicit TorchLoader(const Options& options);
 
-  // The next batch, or none at the epoch's end; the call after that begins the next epoch. On a GPU the calling
-  // thread's current stream waits for the batch's tensors, and their memory's next use for that stream.
+  // Returns the next batch, or none at the epoch's end; the call after that begins the next epoch. On a GPU the calling
+  // thread's current stream waits for the batch's tensors, and their memory's next use waits for that stream.
   std::optional<TorchBatch> Next();
 
-  // The next batch is then the epoch's first.
+  // Makes the first batch of `epoch` the next one.
   void SetEpoch(uint64_t epoch) { ThrowUnlessOk(stoker_loader_set_epoch(loader_.get(), epoch)); }
 
-  // Makes Next throw STOKER_CANCELLED, now and from now on. From any thread.
+  // Makes Next throw STOKER_CANCELLED, now and from now on. Any thread may call it.
   void Cancel() { stoker_loader_cancel(loader_.get()); }
 
-  // Where it stands, some hundred bytes of JSON: what Next returned counts, what was prefetched does not.
+  // Returns where the loader stands, as some hundred bytes of JSON. Batches that Next returned count; prefetched ones
+  // do not.
   std::string State() const { return Text(stoker_loader_state); }
 
-  // Goes on from a state, also one of another batch size or world size.
+  // Goes on from a state. It may come from a job with another batch size or world size. If the servers' pixels differ
+  // from the state's it throws, unless `accept_other_pixels` is true.
   void Restore(const std::string& state, bool accept_other_pixels = false) {
     ThrowUnlessOk(stoker_loader_restore(loader_.get(), state.c_str(), accept_other_pixels ? 1 : 0));
   }
 
-  // JSON, as stoker_loader_describe and stoker_loader_stats say.
+  // Return JSON: see stoker_loader_describe and stoker_loader_stats.
   std::string Describe() const { return Text(stoker_loader_describe); }
   std::string Stats() const { return Text(stoker_loader_stats); }
 
@@ -145,7 +149,7 @@ class TorchLoader {
 
 namespace torch_loader {
 
-// As a JSON string.
+// Returns `text` as a JSON string.
 inline std::string Quoted(const std::string& text) {
   static const char digits[] = "0123456789abcdef";
   std::string quoted = "\"";
@@ -162,7 +166,8 @@ inline std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-// As stoker_loader_create takes them. What is empty is left out, and has the library's default.
+// Returns the options as the JSON that stoker_loader_create takes. Empty ones are left out, so that they have the
+// library's defaults.
 inline std::string Json(const TorchLoader::Options& options, const at::Device& device) {
   std::string json, servers;
   const auto add = [&](const char* key, const std::string& value) {
@@ -191,13 +196,13 @@ inline std::string Json(const TorchLoader::Options& options, const at::Device& d
   return "{" + json + "}";
 }
 
-// A device that names no GPU is the thread's current one, as elsewhere in torch.
+// Gives a device without an index the thread's current one, as torch does elsewhere.
 inline at::Device Resolved(const at::Device& device) {
   if (device.is_cpu() || device.has_index()) return device;
   return c10::impl::VirtualGuardImpl(device.type()).getDevice();
 }
 
-// The tensor that owns `dlpack`.
+// Returns a tensor that owns `dlpack`.
 inline at::Tensor FromDlpack(DLManagedTensor* dlpack, const at::Device& device) {
   std::unique_ptr<DLManagedTensor, void (*)(void*)> owner(dlpack, &DeleteDlpack);
   const DLTensor& tensor = dlpack->dl_tensor;
@@ -254,7 +259,7 @@ inline std::optional<TorchBatch> TorchLoader::Next() {
   return batch;
 }
 
-// No other key of a description is called so, and quotes in its strings are escaped: a search finds it.
+// A plain search finds the key: no other key of the description has this name, and quotes in its strings are escaped.
 inline int64_t TorchLoader::Number(const std::string& key) const {
   const std::string json = Describe(), quoted = "\"" + key + "\":";
   const size_t at = json.find(quoted);

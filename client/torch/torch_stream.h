@@ -1,9 +1,9 @@
 #ifndef STOKER_CLIENT_TORCH_TORCH_STREAM_H_
 #define STOKER_CLIENT_TORCH_TORCH_STREAM_H_
 
-// A torch stream's handle as CUDA knows it, whatever torch this is compiled against: a current torch tells it through
-// c10 itself, so that no CUDA header is needed; an older one through c10/cuda, where torch was built with CUDA (only
-// then is cuda_cmake_macros.h there) and CUDA's headers are at hand; and a torch for CPUs has no streams.
+// Finds the CUDA handle of a torch stream, whatever torch this is compiled against. A current torch tells it through
+// c10 itself, so no CUDA header is needed. An older torch tells it through c10/cuda; this needs a torch that was built
+// with CUDA (only then is there a cuda_cmake_macros.h) and CUDA's headers. A torch for CPUs has no streams.
 
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
@@ -44,13 +44,13 @@ uintptr_t Handle(const Guard&, const c10::Stream& stream, long) {
 
 namespace stoker {
 
-// The cudaStream_t of `stream`; 0 on the CPU.
+// Returns the cudaStream_t of `stream` as an integer; 0 on the CPU.
 inline uintptr_t StreamHandle(const c10::Stream& stream) {
   if (stream.device_type() != c10::DeviceType::CUDA) return 0;
   return torch_stream::Handle(c10::impl::VirtualGuardImpl(stream.device_type()), stream, 0);
 }
 
-// The calling thread's current stream on `device`.
+// Returns the calling thread's current stream on `device`.
 inline c10::Stream CurrentStream(const c10::Device& device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
