@@ -1,4 +1,4 @@
-# Whether and how the device stage for NVIDIA GPUs is built: STOKER_HAS_CUDA, and stoker_cuda_object().
+# Decides whether the device stage for NVIDIA GPUs is built (STOKER_HAS_CUDA), and defines how: stoker_cuda_object().
 set(STOKER_HAS_CUDA OFF)
 if(NOT STOKER_CUDA STREQUAL "OFF")
   if(NOT CMAKE_CUDA_COMPILER)
@@ -8,7 +8,7 @@ if(NOT STOKER_CUDA STREQUAL "OFF")
     endif()
   endif()
   if(CMAKE_CUDA_COMPILER)
-    # An A100, an H100 or H200, and what comes after them.
+    # Machine code for the A100, the H100 and the H200, and PTX for later GPUs.
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90 CACHE STRING "GPUs that kernels are compiled for")
     if(STOKER_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
       set(CMAKE_CUDA_COMPILER_LAUNCHER ${STOKER_CCACHE})
@@ -25,15 +25,16 @@ if(NOT STOKER_CUDA STREQUAL "OFF")
   endif()
 endif()
 
-# stoker_cuda_object(LIBRARY SOURCES ...): compiles SOURCES and puts them into LIBRARY as one object with the CUDA runtime
-# inside, whose symbols it keeps to itself: so who links an installed LIBRARY needs no CUDA toolkit, and a program that
-# has a CUDA runtime of its own is not given ours.
+# stoker_cuda_object(LIBRARY SOURCES ...) compiles SOURCES and puts them into LIBRARY as one object. The object has the
+# CUDA runtime inside and hides the runtime's symbols. So a project that links an installed LIBRARY needs no CUDA
+# toolkit, and a program with a CUDA runtime of its own does not get ours.
 function(stoker_cuda_object library)
   cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   set(objects ${library}_cuda)
   add_library(${objects} OBJECT ${ARG_SOURCES})
   target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
-  # CMake 3.25 drops CMAKE_CUDA_STANDARD 20 for nvcc 13. The warnings of stoker_compile_options are not nvcc's.
+  # The standard is given as a flag, since CMake 3.25 drops CMAKE_CUDA_STANDARD 20 for nvcc 13. nvcc does not take the
+  # warnings of stoker_compile_options, so it gets its own.
   set_target_properties(${objects} PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   target_compile_options(${objects} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>

@@ -1,5 +1,5 @@
-# Debian 12's packages, of what is built alone. Protobuf in module mode and before gRPC, whose exported package names its
-# targets.
+# Finds Debian 12's packages, as far as the parts that are built need them. Protobuf is searched in module mode and before
+# gRPC, since gRPC's exported package names the targets of that mode.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Protobuf REQUIRED)

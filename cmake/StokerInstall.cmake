@@ -1,10 +1,11 @@
-# What `cmake --install` lays down: the programs, the server's systemd unit with a sample configuration, and the CMake
-# package `stoker`, by whose targets other projects link the client: stoker::client from C++, stoker::capi from C and
-# whatever calls C.
+# `cmake --install` installs the programs, the server's systemd unit with a sample configuration, and the CMake package
+# `stoker`. Other projects link the client by that package's targets: stoker::client from C++, stoker::capi from C and
+# from languages that call C.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# Headers keep their paths from the repository's root, under include/stoker. `proto` has generated ones.
+# Installs a library's headers under include/stoker, with their paths from the repository's root. Those of `proto` are
+# generated.
 function(stoker_install_headers library)
   get_target_property(source_folder ${library} SOURCE_DIR)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source_folder})
@@ -17,7 +18,7 @@ function(stoker_install_headers library)
   endif()
 endfunction()
 
-# stoker_install_client(LIBRARY): the package `stoker`, whose stoker::client is LIBRARY with its closure.
+# stoker_install_client(LIBRARY) installs the package `stoker`. Its stoker::client is LIBRARY with all that it links.
 function(stoker_install_client library)
   stoker_closure(libraries ${library})
   foreach(each ${libraries})
@@ -51,8 +52,8 @@ if(NOT STOKER_BUILD_SERVER)
   return()
 endif()
 
-# The server as a service. /etc is the operator's: nothing is installed there, and nothing there is replaced. What
-# concerns a server alone is the component `server`.
+# Installs the server as a service. All that only a server needs is the component `server`. /etc is the operator's, so
+# nothing there is installed or replaced.
 install(TARGETS stokerd RUNTIME COMPONENT server)
 install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.yaml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT server)

@@ -1,9 +1,9 @@
-# stoker_link_statically(TARGET LIBRARY...): links TARGET with libraries of ours and all that they need, so that it finds
-# what it needs in any glibc system: gRPC, protobuf, Abseil, OpenSSL, the C++ runtime and others go in as static
-# libraries. libgcc_s stays shared, which every such system has: libgcc_eh of GCC 12 would demand glibc 2.35.
+# stoker_link_statically(TARGET LIBRARY...) links TARGET with libraries of ours and all that they need, so that it runs
+# on any glibc system. gRPC, protobuf, Abseil, OpenSSL, the C++ runtime and others go in as static libraries. libgcc_s
+# stays shared, since every such system has it, and the static libgcc_eh of GCC 12 would demand glibc 2.35.
 #
-# STOKER_STATIC_LINK says whether that can be had: cmake/build_pic_libraries.sh makes what Debian does not package so, and
-# ./dev runs it. Not with sanitizers, whose runtimes want the shared ones.
+# STOKER_STATIC_LINK says whether this is possible. It needs libraries that Debian does not package in this form, which
+# cmake/build_pic_libraries.sh makes (./dev runs it). It is off with sanitizers, whose runtimes need shared libraries.
 stoker_made_once(STOKER_PIC_LIBRARIES cmake/build_pic_libraries.sh)
 set(STOKER_STATIC_LINK OFF)
 if(EXISTS ${STOKER_PIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
@@ -11,11 +11,11 @@ if(EXISTS ${STOKER_PIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
   file(GLOB stoker_static_libraries ${STOKER_PIC_LIBRARIES}/lib*.a)
 endif()
 
-# Targets of packages whose libraries are among those.
+# Imported targets that match this are among the static libraries.
 set(stoker_static_targets
   "^(gRPC|protobuf|absl|re2|ZLIB|OpenSSL|spdlog|fmt|hwy|JPEG)::|^yaml-cpp$|^PkgConfig::(xxhash|spng|webp)$")
 
-# stoker_links(VARIABLE TARGET): what TARGET, an ordinary library of ours, is linked with.
+# stoker_links(VARIABLE TARGET) sets VARIABLE to the targets that TARGET, an ordinary library of ours, is linked with.
 function(stoker_links variable target)
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   set(found)
@@ -64,8 +64,8 @@ function(stoker_link_statically target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${files} ${stoker_static_libraries})
 endfunction()
 
-# stoker_bundle_program(PROGRAM): the target bundle-PROGRAM, which links the objects of PROGRAM statically, as
-# bundle/bin/PROGRAM. Not built unless asked for.
+# stoker_bundle_program(PROGRAM) adds the target bundle-PROGRAM, which links the objects of PROGRAM statically into
+# bundle/bin/PROGRAM. It is built only when asked for.
 function(stoker_bundle_program program)
   set(target bundle-${program})
   get_target_property(libraries ${program} LINK_LIBRARIES)

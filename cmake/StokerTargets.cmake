@@ -1,11 +1,11 @@
-# How every target of ours is compiled. Contraction into fused multiply-adds is off because parameter draws must
+# Says how every target of ours is compiled. Contraction into fused multiply-adds is off, since parameter draws must
 # give the same bits on every CPU.
 add_library(stoker_compile_options INTERFACE)
 target_compile_features(stoker_compile_options INTERFACE cxx_std_20)
 target_compile_options(stoker_compile_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers $<$<BOOL:${STOKER_WERROR}>:-Werror>
   -ffp-contract=off)
-# At -O3 GCC 12 warns that `"text" + std::string` might copy over itself, which it cannot (GCC's bug 105651, mended in 13).
+# At -O3 GCC 12 warns that `"text" + std::string` might copy over itself. It cannot (GCC bug 105651, mended in GCC 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stoker_compile_options INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
 endif()
@@ -16,8 +16,8 @@ if(STOKER_SANITIZE)
   target_link_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE})
 endif()
 if(STOKER_SANITIZE STREQUAL "thread")
-  include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/cmake/tsan)  # For the generated code too.
-  # Instrumented libraries come before packaged ones, for what those libraries need themselves as well.
+  include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/cmake/tsan)  # The generated code needs it too.
+  # Instrumented libraries come before packaged ones, also where libraries need each other.
   stoker_made_once(STOKER_TSAN_LIBRARIES cmake/build_tsan_libraries.sh)
   set(CMAKE_BUILD_RPATH ${STOKER_TSAN_LIBRARIES})
   target_link_options(stoker_compile_options INTERFACE -Wl,--disable-new-dtags)
@@ -35,7 +35,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# stoker_library(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...]): the library stoker::NAME of one folder.
+# stoker_library(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...]) adds the library stoker::NAME of one folder.
 function(stoker_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(stoker_${name} STATIC ${ARG_SOURCES})
@@ -47,7 +47,7 @@ function(stoker_library name)
     PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:stoker_compile_options>)
 endfunction()
 
-# stoker_program(NAME SOURCES ... DEPENDS ...): the executable NAME in bin/.
+# stoker_program(NAME SOURCES ... DEPENDS ...) adds the executable NAME, which is built into bin/.
 function(stoker_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -55,8 +55,8 @@ function(stoker_program name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} stoker_compile_options)
 endfunction()
 
-# stoker_test(NAME SOURCES ... DEPENDS ... [CONCURRENT] [PROPERTIES ...]): a GoogleTest program whose tests CTest runs one
-# by one. CONCURRENT: it has several threads at work on one thing; the preset tsan builds and runs these.
+# stoker_test(NAME SOURCES ... DEPENDS ... [CONCURRENT] [PROPERTIES ...]) adds a GoogleTest program. CTest runs its tests
+# one by one. CONCURRENT says that several threads work on one thing; the preset tsan builds and runs these programs.
 function(stoker_test name)
   cmake_parse_arguments(ARG "CONCURRENT" "" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
   stoker_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gmock_main)
@@ -75,7 +75,7 @@ function(stoker_test name)
     PROPERTIES TIMEOUT 300 ${ARG_PROPERTIES})
 endfunction()
 
-# stoker_closure(VARIABLE TARGET): TARGET and the libraries of ours that it links, however indirectly.
+# stoker_closure(VARIABLE TARGET) sets VARIABLE to TARGET and all libraries of ours that it links, directly or not.
 function(stoker_closure variable target)
   set(pending ${target})
   set(closure)

@@ -1,5 +1,5 @@
-// What libstdc++.a of GCC 12 makes std::random_device of where glibc has it, since 2.36: linked with this, it runs with
-// older ones too.
+// The libstdc++.a of GCC 12 was built where glibc has arc4random (2.36 or later), and its std::random_device calls it.
+// A program that is linked with this definition runs with older glibcs too.
 
 #include <sys/random.h>
 
@@ -10,6 +10,6 @@
 extern "C" __attribute__((visibility("hidden"))) uint32_t arc4random() noexcept {
   uint32_t number = 0;
   while (getrandom(&number, sizeof number, 0) != sizeof number)
-    if (errno != EINTR) std::abort();  // Whole for so few bytes, but for signals: getrandom(2).
+    if (errno != EINTR) std::abort();  // So few bytes come whole, unless a signal interrupts: getrandom(2).
   return number;
 }
