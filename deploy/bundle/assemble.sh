@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# assemble.sh BUILD FOLDER: puts what `ninja bundle` made in BUILD into FOLDER, which is new, and checks that it runs
-# elsewhere. `./dev bundle` runs this.
+# assemble.sh BUILD FOLDER puts what `ninja bundle` made in BUILD into FOLDER, which must be new, and checks that it
+# runs on other systems. `./dev bundle` runs this.
 set -euo pipefail
 
 build=$1 folder=$2
@@ -19,7 +19,7 @@ cp "$source/client/capi/stoker.h" "$folder/include/"
 cp "$source"/{LICENSE,NOTICE,deploy/bundle/README.md} "$folder/"
 "$source/deploy/bundle/service.sh" "$folder"
 
-# What is linked statically, or compiled in.
+# These packages are linked statically or compiled in.
 for package in libgrpc++-dev libprotobuf-dev libabsl-dev libre2-dev zlib1g-dev libc-ares-dev libssl-dev libxxhash-dev \
   libyaml-cpp-dev libjpeg62-turbo-dev libwebp-dev libspng-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev \
   nlohmann-json3-dev librandom123-dev gcc-12-base libgtest-dev; do

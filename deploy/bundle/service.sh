@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# service.sh FOLDER: puts the systemd unit and the sample configuration into the bundle FOLDER. The unit starts the server
-# at /opt/stoker, where the bundle's README says to put the folder; assemble.sh runs this.
+# service.sh FOLDER puts the systemd unit and the sample configuration into the bundle FOLDER. The unit starts the
+# server at /opt/stoker, where the bundle's README says to put the folder. assemble.sh runs this.
 set -euo pipefail
 
 folder=$1
