@@ -73,7 +73,7 @@ absl::Status NoneAnswered(const std::vector<Answer<Response>>& answers, absl::Du
   std::vector<std::string> reasons;
   for (const auto& answer : answers) {
     const absl::Status& status = answer.response.status();
-    // A server that answered no is worth more than one that did not.
+    // A server's refusal says more than the silence of others.
     if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status) && !absl::IsCancelled(status))
       return absl::Status(status.code(), absl::StrCat(answer.address, ": ", status.message()));
     reasons.push_back(absl::StrCat(answer.address, ": ", status.message()));

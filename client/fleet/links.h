@@ -28,7 +28,7 @@ struct Link {
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   uint64_t stream_key = 0;             // What the server calls the stream, once it is open.
 
-  absl::Time begun, opened_at;  // Of the stream.
+  absl::Time begun, opened_at;  // When the stream was begun, and when the server opened it.
   absl::Time next_attempt = absl::InfinitePast();
   Backoff backoff;
 

@@ -26,7 +26,7 @@ struct FleetStats {
     uint64_t spans = 0;
     std::string problem;  // Why the server is not used now; empty if it is.
   };
-  std::vector<Server> servers;  // By address.
+  std::vector<Server> servers;  // Sorted by address.
 };
 
 }  // namespace stoker

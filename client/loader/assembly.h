@@ -27,7 +27,7 @@ struct LandedBatch {
 
   std::vector<uint64_t> sample_ids;
   std::vector<std::string> names;        // Empty unless they were asked for.
-  std::vector<Substituted> substituted;  // By position.
+  std::vector<Substituted> substituted;  // Sorted by position.
 };
 
 // Puts a batch together from spans, which come in any order: says which spans to fetch, takes what their headers say,

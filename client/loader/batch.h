@@ -47,7 +47,7 @@ class Batch {
   const std::vector<uint64_t>& sample_ids() const { return sample_ids_; }
   const std::vector<std::string>& names() const { return names_; }
 
-  // The samples that were bad, by position.
+  // The samples that were bad, sorted by position.
   const std::vector<Substituted>& substituted() const { return substituted_; }
 
  private:

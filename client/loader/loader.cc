@@ -139,7 +139,7 @@ class Loader::Impl {
   Cursor ahead_ ABSL_GUARDED_BY(mutex_);                       // Batches before it were begun.
   uint64_t moves_ ABSL_GUARDED_BY(mutex_) = 0;                 // SetEpoch and Restore moved the cursor so often.
   std::optional<uint64_t> iterating_ ABSL_GUARDED_BY(mutex_);  // The epoch whose end is still to be told.
-  std::deque<Begun> begun_ ABSL_GUARDED_BY(mutex_);            // In the order of the plan.
+  std::deque<Begun> begun_ ABSL_GUARDED_BY(mutex_);            // Batches come in the order of the plan.
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;               // Begun::id of the next batch.
   std::optional<absl::Time> waiting_since_ ABSL_GUARDED_BY(mutex_);  // Since when the next batch is waited for.
   absl::Time last_arrival_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

@@ -36,7 +36,7 @@ struct Run {
 struct BatchSpec {
   Cursor cursor;          // Where the global batch begins.
   Cursor next;            // Where the job stands after it.
-  std::vector<Run> runs;  // In order of their rows; several where padding wraps.
+  std::vector<Run> runs;  // Sorted by row; there are several where padding wraps.
   uint64_t rows = 0;      // Samples, padding included.
   uint64_t real = 0;      // Samples before the padding.
 };
