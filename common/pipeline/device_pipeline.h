@@ -22,7 +22,7 @@ class DevicePipeline {
  public:
   // What becomes of the image field. See device_program.h for the order of its parts.
   struct ImageProgram {
-    int field = -1;  // index of the image among the fields; −1: there is no image program
+    int field = -1;                               // index of the image among the fields; −1: no image program
     int64_t height = 0, width = 0, channels = 3;  // the image as it comes, H×W×C uint8
     std::vector<DeviceStep> steps;                // passes over the image; the first takes height × width
     ImageSize out;                                // size after the last step

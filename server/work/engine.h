@@ -19,7 +19,7 @@ namespace stoker {
 // The data service without its transport. It knows which datasets there are, what a pipeline makes of them, and opens
 // streams of spans.
 //
-// Thread-safe. Options::memory_limit_bytes bounds the memory of all streams together. Errors are meant for the client:
+// Thread-safe. Options::memory_limit_bytes bounds the memory of the whole process. Errors are meant for the client:
 // they name what it asked for.
 class Engine {
  public:
@@ -28,10 +28,10 @@ class Engine {
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
     int workers = 1;                                                 // threads that make spans
     uint64_t memory_limit_bytes = 0;                                 // the process's peak resident memory
-    uint64_t span_cache_bytes = 0;            // the part of memory_limit_bytes that keeps spans for other streams
-    uint64_t max_pixels = uint64_t{1} << 26;  // pixels of the largest image that a pipeline may decode
-    uint64_t pixel_check = 0;                 // hash of the start-up self-check
-    std::string build;                        // a description of the build, for people only
+    uint64_t span_cache_bytes = 0;                                   // the part of it that keeps spans for reuse
+    uint64_t max_pixels = uint64_t{1} << 26;                         // pixels of the largest image to decode
+    uint64_t pixel_check = 0;                                        // hash of the start-up self-check
+    std::string build;                                               // description of the build, for people
   };
 
   // One open stream. An error of Want ends the stream.
