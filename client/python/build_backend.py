@@ -99,7 +99,7 @@ def _built(folder: Path) -> Path:
 
 def _configure(folder: Path) -> None:
     # With these libraries the wheel runs on other machines too; without them, on machines that have Debian 12's gRPC.
-    static = subprocess.run([_ROOT / "cmake/build_pic_libraries.sh", _ROOT / ".cache"], stdout=sys.stderr)
+    static = subprocess.run([_ROOT / "cmake/build_pic_libraries.sh"], stdout=sys.stderr)
     if static.returncode != 0:
         print("no static libraries: the wheel will need this machine's shared ones", file=sys.stderr)
     if folder == _ROOT / "build/release":
