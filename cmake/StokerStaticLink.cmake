@@ -4,11 +4,11 @@
 #
 # STOKER_STATIC_LINK says whether this is possible. It needs libraries that Debian does not package in this form, which
 # cmake/build_pic_libraries.sh makes (./dev runs it). It is off with sanitizers, whose runtimes need shared libraries.
-stoker_made_once(STOKER_PIC_LIBRARIES cmake/build_pic_libraries.sh)
+stoker_made_once(STOKER_STATIC_LIBRARIES cmake/build_pic_libraries.sh)
 set(STOKER_STATIC_LINK OFF)
-if(EXISTS ${STOKER_PIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
+if(EXISTS ${STOKER_STATIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
   set(STOKER_STATIC_LINK ON)
-  file(GLOB stoker_static_libraries ${STOKER_PIC_LIBRARIES}/lib*.a)
+  file(GLOB stoker_static_libraries ${STOKER_STATIC_LIBRARIES}/lib*.a)
 endif()
 
 # Imported targets that match this are among the static libraries.
