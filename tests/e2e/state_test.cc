@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "server/read/synthetic.h"
+#include "server/read/synthetic/synthetic.h"
 #include "tests/support/cluster.h"
 #include "tests/support/process.h"
 
