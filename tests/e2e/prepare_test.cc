@@ -48,7 +48,7 @@ TEST_F(PrepareCommandTest, HelpTeaches) {
   const Finished help = RunProgram({"stokerd", "prepare", "--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* text : {"--data", "--out", "--restart-interval", "--strip", "--short-side", "--quality",
-                           "--pipeline", "--workers", "--overwrite", "Examples:", "goes on where"})
+                           "--pipeline", "--workers", "--overwrite", "Examples:", "goes on\nwhere it was stopped"})
     EXPECT_THAT(help.out, HasSubstr(text));
 }
 
