@@ -37,7 +37,7 @@ function(stoker_cuda_object library)
   # warnings of stoker_compile_options, so it gets its own.
   set_target_properties(${objects} PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   target_compile_options(${objects} PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,$<$<BOOL:${STOKER_WERROR}>:-Werror,>-ffp-contract=off>
     $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:stoker_compile_options,INTERFACE_COMPILE_OPTIONS>>)
   target_link_libraries(${objects} PRIVATE absl::status absl::statusor absl::strings stoker::proto stoker::pipeline)
 
