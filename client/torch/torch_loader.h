@@ -44,7 +44,7 @@ struct TorchBatch {
   int64_t real = 0;                                        // number of samples that are not padding; these come first
   std::vector<uint64_t> positions;                         // each sample's position in the epoch
   std::vector<uint64_t> sample_ids;                        // each sample's id in the dataset
-  std::vector<std::string> names;                          // each sample's name; empty unless Options::names is set
+  std::vector<std::string> names;                          // each sample's name; none unless Options's `names` is set
   std::vector<std::pair<std::string, at::Tensor>> fields;  // in the pipeline's order; the first dimension is `size`
 
   // Returns the field of that name. If there is none, LoaderError names the fields that there are.
