@@ -8,6 +8,12 @@ namespace {
 
 class SlabRingTest : public testing::Test {
  protected:
+  // Slabs that the device keeps refer to the ring, and that to the device.
+  void TearDown() override {
+    while (device_->Reclaim()) {
+    }
+  }
+
   std::shared_ptr<HostSlab> Take() {
     auto slab = ring_->TryTake();
     EXPECT_TRUE(slab.ok()) << slab.status();
