@@ -109,7 +109,7 @@ class Bench {
 
   const std::optional<Picture>& sheet() const { return sheet_; }
 
-  // Of the epoch that was not read to its end, or null.
+  // The digest of the epoch that was not read to its end; null if there is none.
   const EpochDigest* digest() const { return digest_.get(); }
 
  private:

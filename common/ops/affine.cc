@@ -50,7 +50,7 @@ DeviceTraits OfTurn(const Arguments& op) {
           .one_level = IsOneValue(op.fill())};
 }
 
-// Of finding a pixel's place, and taking one pixel or blending four.
+// Counts finding a pixel's place, and taking one pixel or blending four.
 template <typename Arguments>
 Cost CostOfTurn(const Arguments& op, ImageSize output) {
   return CostOfPixels(output, OrNearest(op.interpolation()) == v1::INTERPOLATION_NEAREST ? 12 : 48);

@@ -67,7 +67,7 @@ absl::Status ValidatePadding(const google::protobuf::Message& op, const Integers
 Padding PaddingOf(const Integers& padding);  // None is 0.
 void Set(const Padding& padding, Integers* numbers);
 
-// Of whole numbers from 0 on that name a class each; from 1 to 2^20.
+// A label is a whole number from 0 to num_classes − 1. num_classes must be from 1 to 2^20.
 absl::Status ValidateClasses(const google::protobuf::Message& op, int64_t num_classes);
 
 // Colors: nothing, one number, or red, green, blue; 0 to 255.
@@ -75,7 +75,7 @@ absl::Status ValidateColor(const google::protobuf::Message& op, absl::string_vie
 Color ColorOf(const Integers& color);  // None is black.
 void Set(const Color& color, Integers* numbers);
 
-// Of resizing: any, bilinear by default. Of turning: nearest, the default, or bilinear.
+// A resize takes any interpolation, by default bilinear. A turn takes nearest, its default, or bilinear.
 absl::Status ValidateInterpolation(const google::protobuf::Message& op, v1::Interpolation interpolation);
 absl::Status ValidateAffineInterpolation(const google::protobuf::Message& op, v1::Interpolation interpolation);
 v1::Interpolation OrBilinear(v1::Interpolation interpolation);

@@ -14,7 +14,7 @@ struct Cost {
   double arithmetic = 0;  // Additions, multiplications and table look-ups of single values.
   double bytes = 0;       // Memory that is written: the op's output and what it makes on the way.
 
-  // Of one op after another.
+  // The sum is what one op after another takes.
   friend Cost operator+(const Cost& a, const Cost& b) { return {a.arithmetic + b.arithmetic, a.bytes + b.bytes}; }
   friend Cost operator*(double times, const Cost& cost) { return {times * cost.arithmetic, times * cost.bytes}; }
 };

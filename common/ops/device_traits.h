@@ -20,18 +20,18 @@ enum class DevicePass {
 struct DeviceTraits {
   DevicePass pass = DevicePass::kNone;
 
-  // Of kGather.
+  // What a gather does. The other passes leave these alone.
   enum class Geometry { kFlip, kCrop, kPad, kResize, kTurn };
   Geometry geometry = Geometry::kFlip;
-  v1::Interpolation interpolation = v1::INTERPOLATION_UNSPECIFIED;  // Of kResize.
-  bool may_fill = false;                                            // Pixels from beyond the image may show,
-  bool mirrors = false;  // and these are the image's own, mirrored or repeated.
+  v1::Interpolation interpolation = v1::INTERPOLATION_UNSPECIFIED;  // set by kResize only
+  bool may_fill = false;                                            // Pixels from beyond the image may show.
+  bool mirrors = false;  // Pixels from beyond the image are its own, mirrored or repeated.
 
-  // Of kColors: how many changes the op may draw, and whether one may need the image's mean.
+  // kColors only: how many changes of color the op draws at most, and whether one may need the image's mean.
   int most_colors = 0;
   bool contrast = false;
 
-  ImageSize kernel;  // Of kBlur, in pixels.
+  ImageSize kernel;  // kBlur only, in pixels
 
   bool one_level = true;   // The color that it fills or paints with is the same number for all channels.
   bool on_floats = false;  // It may come after ToDtype too.

@@ -95,7 +95,7 @@ Cost CostOfResize(v1::Interpolation interpolation, ImageSize input, ImageSize ou
 
 DeviceTraits OfGeometry(DeviceTraits::Geometry geometry) { return {.pass = DevicePass::kGather, .geometry = geometry}; }
 
-// Of a crop of `size` that may show pixels from beyond an image of `input`.
+// A crop of `size` shows pixels from beyond an image of `input` where it is larger.
 DeviceTraits OfCrop(ImageSize size, ImageSize input) {
   DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kCrop);
   traits.may_fill = size.height > input.height || size.width > input.width;
@@ -307,7 +307,7 @@ DeviceTraits Description<v1::RandomVerticalFlip>::OnDevice(const v1::RandomVerti
 }
 
 Cost Description<v1::RandomResizedCrop>::CostOf(const v1::RandomResizedCrop& op, ImageSize input, ImageSize output) {
-  return CostOfResize(OrBilinear(op.interpolation()), input, output);  // Of the whole image, the largest crop.
+  return CostOfResize(OrBilinear(op.interpolation()), input, output);  // The largest crop is the whole image.
 }
 Cost Description<v1::Resize>::CostOf(const v1::Resize& op, ImageSize input, ImageSize output) {
   return CostOfResize(OrBilinear(op.interpolation()), input, output);
