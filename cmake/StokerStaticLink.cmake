@@ -3,10 +3,11 @@
 # stays shared, since every such system has it, and the static libgcc_eh of GCC 12 would demand glibc 2.35.
 #
 # STOKER_STATIC_LINK says whether this is possible. It needs libraries that Debian does not package in this form, which
-# cmake/build_pic_libraries.sh makes (./dev runs it). It is off with sanitizers, whose runtimes need shared libraries.
+# cmake/build_pic_libraries.sh makes (./dev runs it). It is off with sanitizers, whose runtimes need shared libraries, and
+# when building for another machine.
 stoker_made_once(STOKER_STATIC_LIBRARIES cmake/build_pic_libraries.sh)
 set(STOKER_STATIC_LINK OFF)
-if(EXISTS ${STOKER_STATIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE)
+if(EXISTS ${STOKER_STATIC_LIBRARIES}/libprotobuf.a AND NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(STOKER_STATIC_LINK ON)
   file(GLOB stoker_static_libraries ${STOKER_STATIC_LIBRARIES}/lib*.a)
 endif()

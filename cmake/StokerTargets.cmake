@@ -9,6 +9,11 @@ target_compile_options(stoker_compile_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stoker_compile_options INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
 endif()
+# Kernels keep vectors in arrays, which those of ARM's SVE cannot be in, since their size is unknown: NEON runs instead.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  target_compile_definitions(stoker_compile_options INTERFACE
+    "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+endif()
 target_link_libraries(stoker_compile_options INTERFACE Threads::Threads)
 if(STOKER_SANITIZE)
   target_compile_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all

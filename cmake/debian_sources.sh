@@ -5,6 +5,7 @@
 #   enter FOLDER             ends the script where FOLDER is there already; otherwise the script is alone in making it, and
 #                            $work is an empty folder with a folder lib
 #   get_sources SOURCE=VERSION...   unpacks them, patched, in $work/source
+#   get_packages ARCHITECTURE PACKAGE...   them and all that they need, as files in $work/cache/archives
 #   build_with_cmake SOURCE TARGET FLAGS [CMAKE-ARGUMENT...]   as debian/rules do, but for FLAGS, in $work/build/SOURCE
 #   leave FOLDER             makes $work/lib FOLDER
 source "$(dirname "${BASH_SOURCE[0]}")/cache_folder.sh"
@@ -24,17 +25,30 @@ enter() {
   trap 'rm -rf "$work"' EXIT
 }
 
-get_sources() {
+# use_mirror TYPE [OPTION...]: sets `apt` to an apt-get with lists of its own, of TYPE deb or deb-src, and brings them.
+use_mirror() {
   local keys=/usr/share/keyrings/debian-archive-keyring.gpg
   # The security archive last, which drops the sources of versions that a point release took over.
   # shellcheck disable=SC2016  # They are apt's variables.
   apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    sort -u | sed -nE "s|^.* bookworm(-updates\|-security)? main\$|deb-src [signed-by=$keys] &|p" |
+    sort -u | sed -nE "s|^.* bookworm(-updates\|-security)? main\$|$1 [signed-by=$keys] &|p" |
     sort -k4,4 >"$work/sources.list"
-  local apt=(apt-get -q -o APT::Sandbox::User= -o "Dir::Etc::SourceList=$work/sources.list"
-    -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work/cache")
+  apt=(apt-get -q -o APT::Sandbox::User= -o "Dir::Etc::SourceList=$work/sources.list"
+    -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work/cache" "${@:2}")
   "${apt[@]}" update
+}
+
+get_sources() {
+  local apt
+  use_mirror deb-src
   (cd "$work/source" && "${apt[@]}" source "$@")
+}
+
+get_packages() {
+  local apt
+  : >"$work/status"  # As if nothing were installed.
+  use_mirror deb -o "APT::Architecture=$1" -o "APT::Architectures=$1" -o "Dir::State::Status=$work/status"
+  "${apt[@]}" install -y --download-only --no-install-recommends "${@:2}"
 }
 
 build_with_cmake() {

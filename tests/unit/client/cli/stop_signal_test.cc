@@ -50,12 +50,10 @@ void DieOfASecondSignal() {
 }
 
 TEST(StopSignalDeathTest, EndsTheProcessWhereThereIsNoHandler) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(DieOfASignalWithoutHandler(), testing::ExitedWithCode(130), "");
 }
 
 TEST(StopSignalDeathTest, EndsTheProcessUponASecondSignal) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(DieOfASecondSignal(), testing::ExitedWithCode(143), "");
 }
 

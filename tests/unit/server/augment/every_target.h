@@ -15,7 +15,9 @@ template <typename Make>
 void ExpectSameOnEveryTarget(const Make& make) {
   const auto expected = make();
   const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+#if HWY_ARCH_X86  // On ARM there is NEON alone; the golden epochs compare it with x86.
   EXPECT_GT(targets.size(), 1u) << "nothing to compare with";
+#endif
   for (int64_t target : targets) {
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());

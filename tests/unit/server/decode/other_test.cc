@@ -66,6 +66,7 @@ Bytes Tiff() {
 }
 
 TEST(OtherFormatsTest, DecodesBmpPnmAndTiff) {
+  if (!STOKER_OPENCV) GTEST_SKIP() << "built without OpenCV";
   Decoder decoder;
   DecodedImage image;
   for (const Bytes& file : {Bmp(false), Bmp(true), Ppm(), Tiff()}) {
@@ -128,6 +129,7 @@ TEST(OtherFormatsTest, RefusesAnImageAboveTheLimitFromItsHeader) {
 }
 
 TEST(OtherFormatsTest, EveryPrefixAndEveryChangedByteHasAStatus) {
+  if (!STOKER_OPENCV) GTEST_SKIP() << "built without OpenCV";
   Decoder decoder;
   DecodedImage image;
   const auto check = [&](const Bytes& file) {
