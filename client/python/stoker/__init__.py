@@ -12,6 +12,7 @@ NumPy's, JAX's or CuPy's arrays, without a copy.
 
 from . import transforms
 from .batch import Batch, BatchInfo, Digest, Substituted
+from .dataset import DatasetInfo, servers_offer
 from .errors import (
     AbortedError,
     AlreadyExistsError,
@@ -33,7 +34,7 @@ from .errors import (
     UnavailableError,
     UnimplementedError,
 )
-from .loader import DatasetInfo, Loader, Sampler, servers_offer
+from .loader import Loader, Sampler
 from .outputs import use_on
 from .overlap import Overlap
 from .tensor import Tensor

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import json
-import operator
-import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Callable, Optional, Union
 
-from . import _library, outputs
+from . import _library, _options, _torch, outputs
 from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
+from .dataset import DatasetInfo
 from .errors import CancelledError, InvalidArgumentError, StokerWarning
 
 
 _CONNECTING = "not connected yet"  # So the library calls a server that may still come.
-
-
-class DatasetInfo:
-    """The dataset as the servers describe it."""
-
-    def __init__(self, name: str, samples: int, fingerprint: str) -> None:
-        #: Its name in the servers' configuration.
-        self.name = name
-        #: A hash of its samples' names, sizes and labels, in hexadecimal. It is equal for all copies of the dataset.
-        self.fingerprint = fingerprint
-        self._samples = samples
-
-    def __len__(self) -> int:
-        """How many samples it has."""
-        return self._samples
-
-    def __repr__(self) -> str:
-        return f"stoker.DatasetInfo(name={self.name!r}, samples={self._samples}, fingerprint={self.fingerprint!r})"
 
 
 class Sampler:
@@ -160,12 +139,12 @@ class Loader(_library.Owner):
         self.info: Optional[BatchInfo] = None
 
         options = {
-            "servers": _addresses(servers),
+            "servers": _options.addresses(servers),
             "dataset": dataset,
             "batch_size": batch_size,
-            "device": _device_name(device),
+            "device": _torch.device_name(device),
             "seed": seed,
-            "shuffle": _shuffle(shuffle),
+            "shuffle": _options.shuffle_mode(shuffle),
             "last_batch": last_batch,
             "rank": rank,
             "world_size": world_size,
@@ -183,7 +162,7 @@ class Loader(_library.Owner):
             **options_of(transforms, dtype, bad_samples=bad_samples, jpeg_scaling=jpeg_scaling),
         }
         self._library = _library.library()
-        text = _json({key: value for key, value in options.items() if value is not None})
+        text = _options.as_json(options)
         self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
             self.description = self._document(self._library.stoker_loader_describe)
@@ -196,7 +175,7 @@ class Loader(_library.Owner):
         self._field_names = [field["name"] for field in self.description["fields"]]
         self._set_cursor()
         self._show_warnings()
-        _register_with_torch()
+        _torch.register(Loader)
 
     def _create(self, options: bytes) -> int:
         handle = ctypes.c_void_p()
@@ -265,7 +244,7 @@ class Loader(_library.Owner):
 
     def _next(self, iterator: _Epoch) -> Optional[Batch]:
         """The iterator's next batch, or None at the epoch's end."""
-        with _range("stoker.wait"):
+        with _torch.profiled("stoker.wait"):
             while True:
                 with self._exclusively():
                     if iterator.left:
@@ -310,7 +289,7 @@ class Loader(_library.Owner):
             raise
 
     def _hand_out(self, batch: Batch) -> Any:
-        with _range("stoker.hand_out"):
+        with _torch.profiled("stoker.hand_out"):
             self.info = batch.info(self._names)
             if self.info.substituted and not self._warned_substituted:
                 self._warned_substituted = True
@@ -361,7 +340,7 @@ class Loader(_library.Owner):
         """
         if not isinstance(state, Mapping):
             raise InvalidArgumentError(f"state: expected what state_dict() gives, found {type(state).__name__}")
-        text = _json(state)
+        text = _options.as_json(state)
         with self._exclusively():
             _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
             self._leave()
@@ -369,7 +348,7 @@ class Loader(_library.Owner):
             self._restored = True
 
     def _go_to(self, epoch: int) -> None:
-        epoch = _whole_number("set_epoch", epoch)
+        epoch = _options.whole_number("set_epoch", epoch)
         if not 0 <= epoch < 2**63:
             raise InvalidArgumentError(f"set_epoch: {epoch} is not from 0 to 2^63 − 1")
         _library.check(self._library.stoker_loader_set_epoch(self._handle, epoch))
@@ -476,39 +455,6 @@ class Loader(_library.Owner):
                 warnings.warn(warning, StokerWarning, stacklevel=4)
 
 
-def _addresses(servers: Any) -> list[str]:
-    if isinstance(servers, str):
-        return [servers]
-    if not isinstance(servers, Iterable):
-        raise InvalidArgumentError(f"servers: expected an address or a list of some, found {servers!r}")
-    return list(servers)
-
-
-def _shuffle(shuffle: Any) -> Any:
-    if shuffle is None:
-        raise InvalidArgumentError('shuffle: give True ("full") or False ("none"); None is neither')
-    return {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle
-
-
-def _whole_number(key: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise InvalidArgumentError(f"{key}: expected a whole number, found {value!r}") from None
-
-
-def _json(options: Mapping[str, Any]) -> bytes:
-    """`options` as a JSON object. NumPy's and torch's whole numbers count as Python's."""
-    for key, value in options.items():
-        try:
-            json.dumps(value, allow_nan=False, default=partial(_whole_number, key))
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InvalidArgumentError):
-                raise
-            raise InvalidArgumentError(f"{key}: {value!r} cannot be given on: {error}") from None
-    return json.dumps(options, default=operator.index).encode()
-
-
 class _Epoch:
     """One iteration over a loader."""
 
@@ -530,55 +476,3 @@ class _Epoch:
             self._over = True
             raise StopIteration
         return self._hand_out(batch)
-
-
-def servers_offer(
-    servers: Union[str, Sequence[str]],
-    *,
-    connect_timeout: Optional[float] = None,
-    tls_ca_file: Optional[str] = None,
-    tls_server_name: Optional[str] = None,
-) -> dict[str, list[dict[str, Any]]]:
-    """Asks servers what they offer.
-
-    The answer is {"datasets": [{"name", "samples", "fingerprint", "description"}], "pipelines": [{"name",
-    "pipeline"}]}.
-    """
-    options = {
-        "servers": [servers] if isinstance(servers, str) else list(servers),
-        "connect_timeout": connect_timeout,
-        "tls_ca_file": tls_ca_file,
-        "tls_server_name": tls_server_name,
-    }
-    text = json.dumps({key: value for key, value in options.items() if value is not None}).encode()
-    stoker_list = _library.library().stoker_list
-    found = _library.interruptible(lambda: _library.text_from(stoker_list, text), lambda text: None)
-    offered: dict[str, list[dict[str, Any]]] = json.loads(found)
-    return offered
-
-
-def _device_name(device: Any) -> str:
-    name = f"cuda:{device}" if isinstance(device, int) else str(device)
-    torch = sys.modules.get("torch")
-    if name == "cuda" and torch is not None and torch.cuda.is_available():
-        return f"cuda:{torch.cuda.current_device()}"
-    return name
-
-
-def _range(name: str) -> AbstractContextManager[Any]:
-    """Shows what it surrounds as a range in torch.profiler's trace, while that is on."""
-    profiler = sys.modules.get("torch.autograd.profiler")
-    if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
-        return nullcontext()
-    record: AbstractContextManager[Any] = profiler.record_function(name)
-    return record
-
-
-def _register_with_torch() -> None:
-    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset. Old torches,
-    such as 1.13, have no way to say so: there a program iterates over the loader itself.
-    """
-    data = sys.modules.get("torch.utils.data")
-    register = getattr(getattr(data, "IterableDataset", None), "register", None)
-    if register is not None:
-        register(Loader)

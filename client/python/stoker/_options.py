@@ -1,0 +1,48 @@
+"""Turns what users give a loader into the options that the library takes, and says which one is wrong."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from .errors import InvalidArgumentError
+
+
+def addresses(servers: Any) -> list[str]:
+    """The list that `servers`, an address or several, stands for."""
+    if isinstance(servers, str):
+        return [servers]
+    if not isinstance(servers, Iterable):
+        raise InvalidArgumentError(f"servers: expected an address or a list of some, found {servers!r}")
+    return list(servers)
+
+
+def shuffle_mode(shuffle: Any) -> Any:
+    """The mode that `shuffle`, a mode or whether to, stands for."""
+    if shuffle is None:
+        raise InvalidArgumentError('shuffle: give True ("full") or False ("none"); None is neither')
+    return {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle
+
+
+def whole_number(key: str, value: Any) -> int:
+    """`value` of the option `key`, from Python, NumPy or torch."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{key}: expected a whole number, found {value!r}") from None
+
+
+def as_json(options: Mapping[str, Any]) -> bytes:
+    """`options` that are not None as a JSON object. NumPy's and torch's whole numbers count as Python's."""
+    options = {key: value for key, value in options.items() if value is not None}
+    for key, value in options.items():
+        try:
+            json.dumps(value, allow_nan=False, default=partial(whole_number, key))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidArgumentError):
+                raise
+            raise InvalidArgumentError(f"{key}: {value!r} cannot be given on: {error}") from None
+    return json.dumps(options, default=operator.index).encode()

@@ -1,0 +1,35 @@
+"""What depends on torch, without importing it: a program that has not imported it does not need it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+
+def device_name(device: Any) -> str:
+    """The device's name for the library. "cuda" alone is torch's current GPU."""
+    name = f"cuda:{device}" if isinstance(device, int) else str(device)
+    torch = sys.modules.get("torch")
+    if name == "cuda" and torch is not None and torch.cuda.is_available():
+        return f"cuda:{torch.cuda.current_device()}"
+    return name
+
+
+def profiled(name: str) -> AbstractContextManager[Any]:
+    """Shows what it surrounds as a range in torch.profiler's trace, while that is on."""
+    profiler = sys.modules.get("torch.autograd.profiler")
+    if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
+        return nullcontext()
+    record: AbstractContextManager[Any] = profiler.record_function(name)
+    return record
+
+
+def register(dataset: type) -> None:
+    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset. Old torches,
+    such as 1.13, have no way to say so: there a program iterates over the loader itself.
+    """
+    data = sys.modules.get("torch.utils.data")
+    register_class = getattr(getattr(data, "IterableDataset", None), "register", None)
+    if register_class is not None:
+        register_class(dataset)
