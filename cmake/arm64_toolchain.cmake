@@ -1,5 +1,5 @@
-# Builds for 64-bit ARM on x86-64 with Debian's cross compiler, against libraries that make_arm64_sysroot.sh unpacks, and runs what
-# is built under qemu.
+# Builds for 64-bit ARM on x86-64 with Debian's cross compiler, against libraries that make_arm64_sysroot.sh unpacks, and
+# runs what is built under qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

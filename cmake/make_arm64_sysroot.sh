@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make_arm64_sysroot.sh [--where]: the arm64 libraries of Debian 12 that Stoker and its unit tests are linked with, unpacked into a
-# folder of the user's cache. With --where it only says which folder that is.
+# make_arm64_sysroot.sh [--where]: the arm64 libraries of Debian 12 that Stoker and its unit tests are linked with,
+# unpacked into a folder of the user's cache. With --where it only says which folder that is.
 #
 # The preset arm64 compiles against it and runs programs in it under qemu. Packages come from the machine's own Debian mirror
 # through lists of our own, and none is installed: the system stays as it is. Takes a minute.
