@@ -44,6 +44,7 @@ class OptionReader {
   template <typename Value>
   void Read(const std::string& key, Value& value, const std::vector<std::pair<std::string, Value>>& words) {
     std::vector<std::string> spellings;
+    spellings.reserve(words.size());
     for (const auto& word : words) spellings.push_back(word.first);
     const int index = ReadWord(key, spellings);
     if (index >= 0) value = words[index].second;
