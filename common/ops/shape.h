@@ -12,7 +12,7 @@ namespace stoker {
 // Ops that take a part of an image, change its size, or mirror it: crops, resizing, padding, flips.
 
 template <>
-struct Description<v1::RandomResizedCrop> : SameSize<v1::RandomResizedCrop> {
+struct Description<v1::RandomResizedCrop> {
   static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnGeometry;
   static absl::Status Validate(const v1::RandomResizedCrop& op);
@@ -25,7 +25,7 @@ struct Description<v1::RandomResizedCrop> : SameSize<v1::RandomResizedCrop> {
 };
 
 template <>
-struct Description<v1::Resize> : SameSize<v1::Resize> {
+struct Description<v1::Resize> {
   static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnGeometry;
   static absl::Status Validate(const v1::Resize& op);
@@ -38,7 +38,7 @@ struct Description<v1::Resize> : SameSize<v1::Resize> {
 };
 
 template <>
-struct Description<v1::CenterCrop> : SameSize<v1::CenterCrop> {
+struct Description<v1::CenterCrop> {
   static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnGeometry;
   static absl::Status Validate(const v1::CenterCrop& op);
@@ -51,7 +51,7 @@ struct Description<v1::CenterCrop> : SameSize<v1::CenterCrop> {
 };
 
 template <>
-struct Description<v1::RandomCrop> : SameSize<v1::RandomCrop> {
+struct Description<v1::RandomCrop> {
   static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnGeometry;
   static absl::Status Validate(const v1::RandomCrop& op);
@@ -64,7 +64,7 @@ struct Description<v1::RandomCrop> : SameSize<v1::RandomCrop> {
 };
 
 template <>
-struct Description<v1::Pad> : SameSize<v1::Pad> {
+struct Description<v1::Pad> {
   static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnGeometry;
   static absl::Status Validate(const v1::Pad& op);

@@ -26,7 +26,14 @@ changes=("$work"/change-*.diff)
 ((${#changes[@]} >= 5)) || { echo "$page shows ${#changes[@]} changes, and should show them all"; exit 1; }
 
 export CCACHE_BASEDIR=$work/tree CCACHE_NOHASHDIR=1
-patch -p0 --quiet --fuzz=0 <"${changes[0]}"
+apply() {
+  patch -p0 --quiet --fuzz=0 <"$1" || {
+    echo "docs/adding-an-op.md: a change does not fit the tree any more: correct its numbers and the lines around it. It is:"
+    cat "$1"
+    exit 1
+  }
+}
+apply "${changes[0]}"
 cmake --preset dev -B build -DSTOKER_CUDA=OFF -DSTOKER_SLOW_TESTS=OFF -DCMAKE_CXX_COMPILER="$compiler" --log-level=ERROR >/dev/null
 if cmake --build build --target stoker_ops >first.log 2>&1 || ! grep -q 'kRandomShortestSize.*not handled in switch' first.log; then
   tail -n 20 first.log
@@ -34,7 +41,7 @@ if cmake --build build --target stoker_ops >first.log 2>&1 || ! grep -q 'kRandom
   exit 1
 fi
 
-for change in "${changes[@]:1}"; do patch -p0 --quiet --fuzz=0 <"$change"; done
+for change in "${changes[@]:1}"; do apply "$change"; done
 python3 proto/generate_ops.py --check >/dev/null 2>&1 && { echo "what is generated was fresh before it was written"; exit 1; }
 python3 proto/generate_ops.py
 grep -q 'class RandomShortestSize' client/python/stoker/_ops.py

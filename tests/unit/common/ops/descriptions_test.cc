@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,11 +78,12 @@ std::vector<v1::Op> Examples() {
 
 TEST(DescriptionsTest, EveryOpHasAnExample) {
   const auto& oneof = *v1::Op::descriptor()->FindOneofByName("op");
-  std::vector<std::string> declared, shown;
-  for (int i = 0; i < oneof.field_count(); ++i)
-    if (oneof.field(i)->message_type()->name() != "OwnOp") declared.push_back(oneof.field(i)->message_type()->name());
-  for (const v1::Op& op : Examples()) shown.push_back(OpName(op));
-  EXPECT_THAT(shown, testing::UnorderedElementsAreArray(declared));
+  std::multiset<std::string> shown;
+  for (const v1::Op& op : Examples()) shown.insert(OpName(op));
+  for (int i = 0; i < oneof.field_count(); ++i) {
+    const std::string& name = oneof.field(i)->message_type()->name();
+    EXPECT_EQ(shown.count(name), name == "OwnOp" ? 0 : 1) << "examples of " << name << " in kExamples";
+  }
 }
 
 TEST(DescriptionsTest, EveryExampleIsValidWithAndWithoutDefaultsWrittenOut) {
