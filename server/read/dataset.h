@@ -21,7 +21,7 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
 
-  // Returns the number of samples.
+  // Returns the number of samples, at least 1: what would have none is refused when it is opened.
   virtual uint64_t size() const = 0;
 
   virtual const SourceSchema& schema() const = 0;
@@ -42,7 +42,8 @@ class Dataset {
   virtual std::string SampleName(uint64_t id) const = 0;
 
   // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors are NotFound, Unavailable or Internal
-  // and name the sample. All of them blame this machine: another server may succeed.
+  // and name the sample. All of them blame this machine: another server may succeed. What another code would say, such
+  // as that a file has changed since it was indexed, is Unavailable too.
   virtual absl::Status Read(uint64_t id, SampleBytes& sample) const = 0;
 };
 

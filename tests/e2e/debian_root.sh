@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced: roots of Debian, made with debootstrap from the mirror, proxies and host names of this machine's apt. Needs root.
+# Sourced: roots of Debian, made with debootstrap from the mirror, proxies and host names of this machine's apt. pip trusts
+# there whom this machine trusts. Needs root.
 #
 #   make_debian_root SUITE FOLDER   a minimal one of SUITE ("bookworm") in FOLDER, which must not exist yet
 #   in_debian_root FOLDER COMMAND   a shell's COMMAND in it, with nothing of this machine's environment
@@ -34,6 +35,7 @@ make_debian_root() {
   sed "s/ bookworm/ $suite/" <<<"$sources" >"$root/etc/apt/sources.list"
   apt-config dump | grep -E '^Acquire::(https?::|Check-)' >"$root/etc/apt/apt.conf.d/90this-machine" || true
   cp -L /etc/hosts /etc/resolv.conf "$root/etc/"
+  cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$root/etc/pip-trusts.crt" 2>/dev/null || true
 }
 
 in_debian_root() {
@@ -44,5 +46,5 @@ in_debian_root() {
     mount -t devpts devpts "$0/dev/pts"
     exec chroot "$0" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
       ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-      bash -euc "$1"' "$1" "$2"
+      $([[ ! -e $0/etc/pip-trusts.crt ]] || echo PIP_CERT=/etc/pip-trusts.crt) bash -euc "$1"' "$1" "$2"
 }

@@ -22,8 +22,12 @@ absl::string_view BaseName(absl::string_view path) {
 }
 
 std::string DefaultName(const v1::DatasetConfig& config) {
-  if (config.has_image_folder()) return std::string(BaseName(config.image_folder().path()));
-  return "synthetic";
+  switch (config.source_case()) {
+    case v1::DatasetConfig::kImageFolder: return std::string(BaseName(config.image_folder().path()));
+    case v1::DatasetConfig::kSynthetic: return "synthetic";
+    case v1::DatasetConfig::SOURCE_NOT_SET: break;
+  }
+  return "unnamed";
 }
 
 absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOptions& options, OpenedDataset& opened) {

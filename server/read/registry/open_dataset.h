@@ -13,6 +13,10 @@
 
 namespace stoker {
 
+// This folder alone knows all kinds of datasets. A new kind takes a message in proto/stoker/v1/config.proto, a folder
+// under server/read/formats with a class derived from Dataset, and its lines in open_dataset.cc, which does not compile
+// without them.
+
 // Returns the dataset's name: the configured one, the base name of its folder, or "synthetic". Returns InvalidArgument
 // where that is not 1 to 128 letters, digits, '.', '_' and '-', or starts with a dot. It touches no disk.
 absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config);
