@@ -124,6 +124,7 @@ absl::Status SpanStream::HandleMessage() {
   std::vector<grpc::Slice> slices;
   if (!incoming_.Dump(&slices).ok()) return absl::DataLossError("a message that cannot be decompressed");
   std::vector<std::string_view> views;
+  views.reserve(slices.size());
   for (const grpc::Slice& slice : slices)
     views.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   if (!IsSpan(views)) return HandleResponse(views);

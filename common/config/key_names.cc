@@ -36,6 +36,7 @@ std::string KeyOf(const FieldDescriptor& field) {
 
 std::vector<std::string> KeysOf(const Descriptor& message) {
   std::vector<std::string> keys;
+  keys.reserve(message.field_count());
   for (int i = 0; i < message.field_count(); ++i) keys.push_back(KeyOf(*message.field(i)));
   return keys;
 }

@@ -223,6 +223,7 @@ absl::StatusOr<std::vector<uint64_t>> Preparation::FindMissing() const {
 
 absl::Status Preparation::MakeAll(const std::vector<uint64_t>& ids) {
   std::vector<std::unique_ptr<FileMaker>> makers;
+  makers.reserve(options_.workers);
   for (int i = 0; i < options_.workers; ++i) makers.push_back(CreateFileMaker(prepared_));
   std::vector<SampleBytes> samples(options_.workers);
   return ForEach(ids.size(), options_.workers,

@@ -33,8 +33,9 @@ grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* con
                                                 const v1::DescribeRequest* request, v1::DescribeResponse* response) {
   if (auto status = ValidateDescribe(*request); !status.ok()) return Answer(context, status);
   auto description = engine_->Describe(*request);
-  if (description.ok()) *response = *std::move(description);
-  return Answer(context, description.status());
+  if (!description.ok()) return Answer(context, description.status());
+  *response = *std::move(description);
+  return Answer(context, absl::OkStatus());
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {

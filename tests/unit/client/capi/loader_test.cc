@@ -14,7 +14,6 @@
 namespace stoker {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 

@@ -8,7 +8,6 @@
 namespace stoker {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 void ExpectNear(const AffineMap& matrix, const AffineMap& expected) {

@@ -11,8 +11,6 @@
 namespace stoker {
 namespace {
 
-using testing::HasSubstr;
-
 TEST(OpArgumentsTest, RefusesArgumentsByName) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "no op, or one that this build does not know"},

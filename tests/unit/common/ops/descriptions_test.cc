@@ -110,7 +110,7 @@ TEST(DescriptionsTest, WhatRunsOnTheServerDrawsAndEndsAtTheSizeThatIsToldBefore)
 
 TEST(DescriptionsTest, ADeterministicOpDrawsTheSameForEveryKey) {
   int deterministic = 0;
-  for (v1::Op op : Examples()) {
+  for (const v1::Op& op : Examples()) {
     if (!PlacementsOf(op).server || !IsDeterministic(op)) continue;
     ++deterministic;
     std::vector<OpParameters> first;

@@ -43,7 +43,7 @@ TEST(BatchOpsTest, LambdaOfAlphaOneIsUniform) {
     Draws draws({.seed = 6, .position = position});
     ++counts[std::min(9, static_cast<int>(DrawBeta(1, draws) * 10))];
   }
-  for (int count : counts) EXPECT_NEAR(count, kDraws / 10, 4 * std::sqrt(kDraws * 0.1 * 0.9));
+  for (int count : counts) EXPECT_NEAR(count, kDraws * 0.1, 4 * std::sqrt(kDraws * 0.1 * 0.9));
 }
 
 TEST(BatchOpsTest, ABatchDrawsByItsKeyAlone) {

@@ -6,7 +6,6 @@ namespace stoker {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr ImageSize kSize = {32, 32};
 
