@@ -14,8 +14,9 @@ one_build=
 [[ $1 != "$2" ]] || one_build=yes
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly here corpus=$here/../fuzz/corpus
-[[ -x $server_bin/stokerd ]] || { echo "there is no $server_bin/stokerd"; exit 77; }
-[[ -x $client_bin/stoker ]] || { echo "there is no $client_bin/stoker"; exit 77; }
+for program in "${server_bins[@]/%//stokerd}" "$client_bin/stoker"; do
+  [[ -x $program ]] || { echo "SKIPPED: there is no $program"; exit 77; }
+done
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 cd "$work"
