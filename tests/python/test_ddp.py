@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch")
+
 SAMPLES, EPOCHS, RANKS = 960, 2, 4
 GLOBAL_BATCH = 32  # Of every run, its ranks' together; but see that with three ranks.
 KILL_STEP, KEPT_STEPS = 14, 12  # In the midst of the first epoch's 30; the checkpoint before it.
