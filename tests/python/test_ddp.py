@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
-
 SAMPLES, EPOCHS, RANKS = 960, 2, 4
 GLOBAL_BATCH = 32  # Of every run, its ranks' together; but see that with three ranks.
 KILL_STEP, KEPT_STEPS = 14, 12  # In the midst of the first epoch's 30; the checkpoint before it.
@@ -72,6 +70,11 @@ def assert_every_sample_once(steps):
         ids[epoch] = [sample for step in of_epoch for sample in step["sample_ids"]]
         assert sorted(ids[epoch]) == list(range(SAMPLES))
     assert ids[0] != ids[1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def torch():
+    return pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="module")
