@@ -29,9 +29,10 @@ class _DLManagedTensor(ctypes.Structure):
     _fields_ = [("dl_tensor", _DLTensor), ("manager_ctx", c_void_p), ("deleter", ctypes.CFUNCTYPE(None, c_void_p))]
 
 
-def delete(managed: int) -> None:
+# What runs as Python ends has what it needs in its parameters: by then this module's globals may be gone.
+def delete(managed: int, _struct: Any = _DLManagedTensor) -> None:
     """Lets go of a DLManagedTensor, as its consumer does."""
-    _DLManagedTensor.from_address(managed).deleter(managed)
+    _struct.from_address(managed).deleter(managed)
 
 
 # This handle is our own, because all modules share the functions of ctypes.pythonapi, and their argtypes.
@@ -46,12 +47,19 @@ _get_pointer.restype, _get_pointer.argtypes = c_void_p, [c_void_p, c_char_p]
 _NAME = b"dltensor"  # Capsules point to this object. A consumer renames the capsule that it takes.
 
 
-def _destroy(capsule: int) -> None:
-    if _is_valid(capsule, _NAME):
-        delete(_get_pointer(capsule, _NAME))
+def _destroy(
+    capsule: int,
+    _name: bytes = _NAME,
+    _is_valid: Any = _is_valid,
+    _get_pointer: Any = _get_pointer,
+    _delete: Any = delete,
+) -> None:
+    if _is_valid(capsule, _name):
+        _delete(_get_pointer(capsule, _name))
 
 
-_callback = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)  # Must live as long as a capsule may.
+_callback = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
+_python.Py_IncRef(py_object(_callback))  # A capsule may outlive this module.
 _destructor = ctypes.cast(_callback, c_void_p)
 
 

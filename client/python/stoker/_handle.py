@@ -14,12 +14,13 @@ class BatchHandle(_library.Owner):
     def __init__(self) -> None:
         """Starts empty: the loader writes the batch into `pointer`, which then owns it."""
         super().__init__()
+        self._release = _library.library().stoker_batch_release
         self.pointer = ctypes.c_void_p()
 
     def __del__(self) -> None:
         pointer = getattr(self, "pointer", None)
         if pointer and not self.in_child():
-            _library.library().stoker_batch_release(pointer)
+            self._release(pointer)
 
     def use_on(self, stream: Any) -> None:
         """Does for all of the batch's tensors what ``Tensor.use_on`` does for one."""

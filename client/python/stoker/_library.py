@@ -193,18 +193,24 @@ def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
 
 
 class Owner:
-    """Knows the process that it was made in. The library's handles belong to that process alone."""
+    """Knows the process that it was made in. The library's handles belong to that process alone.
+
+    Those that own a handle may die after their modules' globals are gone, as Python ends. So what their end takes hangs
+    on their classes and themselves.
+    """
+
+    _getpid = staticmethod(os.getpid)
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
+        self._pid = self._getpid()
 
     def in_child(self) -> bool:
-        return os.getpid() != self._pid
+        return self._getpid() != self._pid
 
     def check_process(self) -> None:
         if self.in_child():
             raise ForkedError(
-                f"this loader was made in process {self._pid} and is used in its forked child {os.getpid()}, where its "
+                f"this loader was made in process {self._pid} and is used in its forked child {self._getpid()}, where its "
                 "threads and connections do not exist. The servers do the work of a DataLoader's workers: leave "
                 "num_workers at 0, as in torch.utils.data.DataLoader(loader, batch_size=None), or iterate over the "
                 "loader itself. A process that needs its own batches is spawned, not forked, and makes its own loader"

@@ -35,6 +35,14 @@ def whole_number(key: str, value: Any) -> int:
         raise InvalidArgumentError(f"{key}: expected a whole number, found {value!r}") from None
 
 
+def epoch_number(key: str, value: Any) -> int:
+    """`value` of the option `key` as the number of an epoch."""
+    epoch = whole_number(key, value)
+    if not 0 <= epoch < 2**63:
+        raise InvalidArgumentError(f"{key}: {epoch} is not from 0 to 2^63 − 1")
+    return epoch
+
+
 def as_json(options: Mapping[str, Any]) -> bytes:
     """`options` that are not None as a JSON object. NumPy's and torch's whole numbers count as Python's."""
     options = {key: value for key, value in options.items() if value is not None}

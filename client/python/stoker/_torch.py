@@ -6,6 +6,8 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from .errors import FailedPreconditionError
+
 
 def device_name(device: Any) -> str:
     """The device's name for the library. "cuda" alone is torch's current GPU."""
@@ -23,6 +25,18 @@ def profiled(name: str) -> AbstractContextManager[Any]:
         return nullcontext()
     record: AbstractContextManager[Any] = profiler.record_function(name)
     return record
+
+
+def refuse_to_be_shared_out() -> None:
+    """Raises where Accelerate iterates over the loader of one rank and shares its batches out among all ranks."""
+    frame: Any = sys._getframe(1) if "accelerate.data_loader" in sys.modules else None
+    while frame is not None:
+        if type(frame.f_locals.get("self")).__module__ == "accelerate.data_loader":
+            raise FailedPreconditionError(
+                "Accelerate would share this rank's batches out among all ranks, and the other ranks' batches would be "
+                "lost: the loader knows its rank already. Give prepare() the loader itself, not a DataLoader of it"
+            )
+        frame = frame.f_back
 
 
 def register(dataset: type) -> None:

@@ -110,11 +110,13 @@ class Digest:
     """
 
     def __init__(self) -> None:
-        self._handle = _library.library().stoker_digest_create()
+        library = _library.library()
+        self._destroy = library.stoker_digest_destroy
+        self._handle = library.stoker_digest_create()
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
-            _library.library().stoker_digest_destroy(self._handle)
+            self._destroy(self._handle)
 
     def add(self, batch: Batch) -> None:
         """Adds a batch. Raises StokerError where it does not follow the one before."""
@@ -129,6 +131,7 @@ class Owned:
     """Owns a CPU tensor's memory without its batch, for NumPy to keep."""
 
     __slots__ = ("_managed", "__array_interface__")
+    _delete = staticmethod(_dlpack.delete)
 
     def __init__(self, tensor: Tensor, batch: Batch, index: int) -> None:
         self.__array_interface__: dict[str, Any] = tensor.__array_interface__
@@ -136,4 +139,4 @@ class Owned:
 
     def __del__(self) -> None:
         if getattr(self, "_managed", None):
-            _dlpack.delete(self._managed)
+            self._delete(self._managed)

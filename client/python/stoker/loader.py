@@ -13,7 +13,7 @@ from . import _library, _options, _torch, outputs
 from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
 from .dataset import DatasetInfo
-from .errors import CancelledError, InvalidArgumentError, StokerWarning
+from .errors import CancelledError, InvalidArgumentError, StokerError, StokerWarning
 
 
 _CONNECTING = "not connected yet"  # So the library calls a server that may still come.
@@ -129,10 +129,12 @@ class Loader(_library.Owner):
         self._as_dict = as_dict
         self._names = names
         self._last_batch = last_batch
-        self._epoch_iterator: Optional[_Epoch] = None
+        # The iterations begun so far. Only the last one goes on. Its iterator holds the loader, so not the other way round.
+        self._iterations = 0
+        self._begun = False  # Becomes true when the iteration hands out a batch, and false where it is over.
+        self._failed = False  # The library goes on saying what the last iteration failed with.
         # Holds what the library returned where an exception came between, such as Ctrl-C's, until the next call.
         self._pending = Batch()
-        self._restored = False
         self._warned: set[str] = set()
         self._warned_substituted = False
         #: What the batch that was handed out last is made of; None before the first batch.
@@ -208,6 +210,15 @@ class Loader(_library.Owner):
         return int(self.description["batch_size"])
 
     @property
+    def drop_last(self) -> bool:
+        """Whether an epoch's tail that fills no batch is left out."""
+        return self._last_batch == "drop"
+
+    #: Frameworks look for these of a DataLoader's: batches come from the servers, by no sampler and no worker processes.
+    batch_sampler = None
+    num_workers = 0
+
+    @property
     def rank(self) -> int:
         return int(self.description["rank"])
 
@@ -217,8 +228,8 @@ class Loader(_library.Owner):
 
     @property
     def epoch(self) -> int:
-        """The epoch of the iteration that is under way, or else of the next one."""
-        return self._epoch
+        """The epoch that a state saved now goes on with. From an epoch's last batch on it is the next one."""
+        return self._epoch if self._handle is None else int(self.state_dict()["epoch"])
 
     # ---- iterating ----
 
@@ -231,27 +242,26 @@ class Loader(_library.Owner):
         return self._begin(lambda batch: batch)
 
     def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
+        if self.world_size > 1:
+            _torch.refuse_to_be_shared_out()
         with self._exclusively():
-            previous = self._epoch_iterator
-            if previous is not None:
-                previous.left = True
-                if previous.begun:
-                    self._leave()
-                    self._go_to(self._epoch + 1)
-            self._restored = False
-            self._epoch_iterator = _Epoch(self, hand_out)
-            return self._epoch_iterator
+            if self._begun:
+                self._go_to(self._epoch + 1)
+            elif self._failed:
+                self._restore(self._state())  # The same place, without the error.
+            self._iterations += 1
+            return _Epoch(self, self._iterations, hand_out)
 
-    def _next(self, iterator: _Epoch) -> Optional[Batch]:
-        """The iterator's next batch, or None at the epoch's end."""
+    def _next(self, iteration: int) -> Optional[Batch]:
+        """The iteration's next batch, or None at the epoch's end."""
         with _torch.profiled("stoker.wait"):
             while True:
                 with self._exclusively():
-                    if iterator.left:
+                    if iteration != self._iterations:
                         raise RuntimeError("this epoch was left: another iteration, epoch or state was begun since")
                     code = self._receive()
                     if code == _library.OK:
-                        return self._arrived(iterator)
+                        return self._arrived()
                     if code != _library.DEADLINE_EXCEEDED or not self._library.stoker_loader_waiting(self._handle):
                         self._library_error(code)
 
@@ -263,19 +273,19 @@ class Loader(_library.Owner):
         code: int = self._library.stoker_loader_next(self._handle, _library.PATIENCE, pointer)
         return code
 
-    def _arrived(self, iterator: _Epoch) -> Optional[Batch]:
+    def _arrived(self) -> Optional[Batch]:
         batch = self._pending
         if batch.pointer:
             batch.describe()
-        if not batch.pointer or batch.epoch != self._epoch:  # The epoch's end may have gone unseen.
-            iterator.left = True
-            self._epoch_iterator = None
+        if not batch.pointer or batch.epoch != self._epoch:  # The epoch's end may have gone unseen: the batch is kept.
+            self._iterations += 1
+            self._begun = False
             self._epoch += 1
             self._position = 0
             self._show_warnings()
             return None
-        if not iterator.begun:
-            iterator.begun = True
+        if not self._begun:
+            self._begun = True
             self._show_warnings()
         self._position += self.batch_size * self.world_size
         self._pending = Batch()
@@ -286,6 +296,9 @@ class Loader(_library.Owner):
             _library.check(code)
         except CancelledError:
             self._usable()
+            raise
+        except StokerError:
+            self._failed = True
             raise
 
     def _hand_out(self, batch: Batch) -> Any:
@@ -312,12 +325,13 @@ class Loader(_library.Owner):
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration epoch ``epoch``, from its beginning.
 
-        Right after ``load_state_dict`` it leaves the epoch of the state where the state stands. So ``for epoch in
-        range(loader.epoch, epochs): loader.set_epoch(epoch)`` is right in every job, resumed or not.
+        Where no batch of ``epoch`` was handed out yet, or none since ``load_state_dict`` went on within it, this changes
+        nothing, also for an iteration that has begun. So ``for epoch in range(loader.epoch, epochs):
+        loader.set_epoch(epoch)`` is right in every job, resumed or not.
         """
+        epoch = _options.epoch_number("set_epoch", epoch)
         with self._exclusively():
-            if not (self._restored and epoch == self._epoch):
-                self._leave()
+            if self._begun or self._failed or epoch != self._epoch:
                 self._go_to(epoch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -327,10 +341,13 @@ class Loader(_library.Owner):
         number of batches, so it is enough to save one rank's.
         """
         with self._exclusively():
-            state = self._document(self._library.stoker_loader_state)
-            if self._pending.pointer:  # The library counts it, but it was not handed out.
-                state.update(epoch=self._epoch, position=self._position)
-            return state
+            return self._state()
+
+    def _state(self) -> dict[str, Any]:
+        state = self._document(self._library.stoker_loader_state)
+        if self._pending.pointer:  # The library counts it, but it was not handed out.
+            state.update(epoch=self._epoch, position=self._position)
+        return state
 
     def load_state_dict(self, state: Mapping[str, Any], *, accept_other_pixels: bool = False) -> None:
         """Goes on from a state in the same global order, also with another batch size, world size or number of servers.
@@ -340,33 +357,31 @@ class Loader(_library.Owner):
         """
         if not isinstance(state, Mapping):
             raise InvalidArgumentError(f"state: expected what state_dict() gives, found {type(state).__name__}")
-        text = _options.as_json(state)
         with self._exclusively():
-            _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
-            self._leave()
-            self._set_cursor()
-            self._restored = True
+            self._restore(state, accept_other_pixels)
+
+    def _restore(self, state: Mapping[str, Any], accept_other_pixels: bool = False) -> None:
+        text = _options.as_json(state)
+        _library.check(self._library.stoker_loader_restore(self._handle, text, int(accept_other_pixels)))
+        self._leave_iteration()
+        self._set_cursor()
 
     def _go_to(self, epoch: int) -> None:
-        epoch = _options.whole_number("set_epoch", epoch)
-        if not 0 <= epoch < 2**63:
-            raise InvalidArgumentError(f"set_epoch: {epoch} is not from 0 to 2^63 − 1")
         _library.check(self._library.stoker_loader_set_epoch(self._handle, epoch))
+        self._leave_iteration()
         self._epoch = epoch
         self._position = 0
-        self._restored = False
 
     def _set_cursor(self) -> None:
         """Takes the epoch, and the position in it, from the library."""
         state = self._document(self._library.stoker_loader_state)
         self._epoch, self._position = int(state["epoch"]), int(state["position"])
 
-    def _leave(self) -> None:
-        """Ends the iteration under way."""
+    def _leave_iteration(self) -> None:
+        """Ends the iteration under way, and forgets what it failed with."""
         self._pending = Batch()
-        if self._epoch_iterator is not None:
-            self._epoch_iterator.left = True
-            self._epoch_iterator = None
+        self._iterations += 1
+        self._begun = self._failed = False
 
     def stats(self) -> dict[str, Any]:
         """What the loader has done since it was made: counts of batches, samples, spans and bytes, the seconds that it
@@ -386,8 +401,7 @@ class Loader(_library.Owner):
         if self.world_size != 1 or drops:
             raise InvalidArgumentError("digest: one rank must read the whole epoch: world_size=1, last_batch='partial'")
         with self._exclusively():
-            self._leave()
-            self._go_to(self._epoch if epoch is None else epoch)
+            self._go_to(self.epoch if epoch is None else _options.epoch_number("digest", epoch))
         digest = Digest()
         for batch in self.batches():
             digest.add(batch)
@@ -458,11 +472,10 @@ class Loader(_library.Owner):
 class _Epoch:
     """One iteration over a loader."""
 
-    def __init__(self, loader: Loader, hand_out: Callable[[Batch], Any]) -> None:
+    def __init__(self, loader: Loader, iteration: int, hand_out: Callable[[Batch], Any]) -> None:
         self._loader = loader
+        self._iteration = iteration
         self._hand_out = hand_out
-        self.begun = False  # Becomes true when a batch was handed out,
-        self.left = False  # and this when the epoch is over or another iteration began.
         self._over = False
 
     def __iter__(self) -> _Epoch:
@@ -471,7 +484,7 @@ class _Epoch:
     def __next__(self) -> Any:
         if self._over:
             raise StopIteration
-        batch = self._loader._next(self)
+        batch = self._loader._next(self._iteration)
         if batch is None:
             self._over = True
             raise StopIteration
