@@ -195,6 +195,55 @@ def test_set_epoch_chooses(server, of):
         assert ids_of(one) == chosen
 
 
+def test_set_epoch_of_what_is_about_to_begin_changes_nothing(server):
+    with loader_of(server) as loader, loader_of(server) as other:
+        batches = iter(loader)
+        loader.set_epoch(0)  # As Lightning does, after iter().
+        assert next(batches) is not None and loader.info.epoch == 0
+        with pytest.raises(RuntimeError, match="left"):
+            loader.set_epoch(0)  # Begins it anew: a batch was taken.
+            next(batches)
+        batches = iter(loader)
+        loader.set_epoch(3)
+        with pytest.raises(RuntimeError, match="left"):
+            next(batches)
+        other.set_epoch(3)
+        assert ids_of(loader) == ids_of(other)
+
+
+def test_epoch_and_state_agree_at_every_moment(server):
+    with loader_of(server) as loader:
+        told = []
+
+        def tell():
+            told.append(loader.epoch)
+            assert loader.state_dict()["epoch"] == loader.epoch
+
+        tell()
+        batches = iter(loader)
+        tell()
+        for _ in batches:
+            tell()
+        tell()
+        for _ in loader:
+            tell()
+            break
+        tell()
+        iter(loader)
+        tell()
+        loader.set_epoch(7)
+        tell()
+        assert told == [0] * 2 + [0] * 11 + [1] * 2 + [1] * 2 + [2, 7]
+    assert loader.epoch == 7
+
+
+def test_what_frameworks_look_at_is_true(server):
+    with loader_of(server) as loader:
+        assert (loader.batch_sampler, loader.num_workers, loader.drop_last, loader.batch_size) == (None, 0, True, 16)
+    with loader_of(server, last_batch="partial") as loader:
+        assert not loader.drop_last
+
+
 def test_len_is_equal_on_all_ranks(server):
     steps = []
     for rank in range(3):

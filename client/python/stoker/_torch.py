@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Optional
 
 from .errors import FailedPreconditionError
 
@@ -15,7 +15,7 @@ def device_name(device: Any) -> str:
     torch = sys.modules.get("torch")
     if name == "cuda" and torch is not None and torch.cuda.is_available():
         return f"cuda:{torch.cuda.current_device()}"
-    return name
+    return "cpu" if name == "cpu:0" else name  # Accelerate's name for it.
 
 
 def profiled(name: str) -> AbstractContextManager[Any]:
@@ -25,6 +25,25 @@ def profiled(name: str) -> AbstractContextManager[Any]:
         return nullcontext()
     record: AbstractContextManager[Any] = profiler.record_function(name)
     return record
+
+
+def rank_and_world_size() -> tuple[Optional[int], Optional[int]]:
+    """This process's in torch.distributed's default group; None where that is not initialized."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None, None
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def check_world_size(world_size: int) -> None:
+    """Raises where a process group was made after the loader, which thus does not know that there are other ranks."""
+    ranks = rank_and_world_size()[1]
+    if ranks is not None and ranks != world_size:
+        raise FailedPreconditionError(
+            f"torch.distributed has {ranks} ranks and the loader was made for {world_size}, so ranks would train on the "
+            "same samples. Make the loader once the process group is there, in Lightning in train_dataloader(), or say "
+            "rank= and world_size="
+        )
 
 
 def refuse_to_be_shared_out() -> None:

@@ -64,7 +64,8 @@ class Loader(_library.Owner):
         last_batch: what becomes of an epoch's tail: "drop"; "pad" it from the epoch's beginning, ``info.real`` samples
             being no padding; "partial", where ranks have shorter and even empty batches, whose mean loss is NaN: weigh
             by ``info.real``.
-        rank, world_size: default: RANK and WORLD_SIZE of the environment, as torchrun sets them; without, one rank.
+        rank, world_size: default: torch.distributed's, where it is initialized; else RANK and WORLD_SIZE of the
+            environment, as torchrun sets them; without, one rank.
         as_dict: batches are dicts of the fields by name, instead of tuples in the pipeline's order.
         output: whose arrays: "torch", "numpy", "jax", "cupy", "dlpack" for ``stoker.Tensor``. "auto": torch's if the
             program imported torch; else NumPy's if it is installed (on a GPU JAX's or CuPy's, if imported); else
@@ -140,6 +141,9 @@ class Loader(_library.Owner):
         #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
 
+        self._placed = rank is not None or world_size is not None
+        if not self._placed:
+            rank, world_size = _torch.rank_and_world_size()
         options = {
             "servers": _options.addresses(servers),
             "dataset": dataset,
@@ -244,6 +248,8 @@ class Loader(_library.Owner):
     def _begin(self, hand_out: Callable[[Batch], Any]) -> Iterator[Any]:
         if self.world_size > 1:
             _torch.refuse_to_be_shared_out()
+        if not self._placed:
+            _torch.check_world_size(self.world_size)
         with self._exclusively():
             if self._begun:
                 self._go_to(self._epoch + 1)

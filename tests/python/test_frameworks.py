@@ -1,0 +1,96 @@
+"""The examples for training frameworks, each with the real one: it is killed, goes on, and takes each sample in its order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RECORDING = Path(__file__).parent / "recording"
+LAUNCH = [sys.executable, "-m"]
+ON_TWO_CORES = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}  # The second as `accelerate launch --cpu` does it.
+TWO_RANKS = ["torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
+
+
+class Run:
+    """An example that trains, in processes of its own; its rank R's batches are lines of the file NAME.R of `folder`."""
+
+    def __init__(self, folder: Path, name: str, *command: str) -> None:
+        self.folder, self.name = folder, name
+        path = os.pathsep.join([str(RECORDING), os.environ.get("PYTHONPATH", "")])
+        self.output = open(folder / f"{name}.log", "w+")
+        self.process = subprocess.Popen(
+            [*map(str, command)],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path, "STOKER_RECORD": str(folder / name), **ON_TWO_CORES},
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def steps(self) -> list[tuple[str, ...]]:
+        """What each step trained on: for each rank its batch's epoch and ids. Only steps that all ranks have begun."""
+        files = sorted(self.folder.glob(f"{self.name}.[0-9]*"))
+        return list(zip(*(file.read_text().splitlines() for file in files)))
+
+    def kill_after(self, steps: int) -> None:
+        """Ends all its processes at once when it has begun so many steps."""
+        deadline = time.monotonic() + 300
+        while len(self.steps()) < steps and self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert self.process.poll() is None and len(self.steps()) >= steps, self.told()
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def finish(self) -> None:
+        assert self.process.wait(timeout=300) == 0, self.told()
+
+    def told(self) -> str:
+        self.output.seek(0)
+        return self.output.read()
+
+
+FRAMEWORKS = {
+    "lightning": ("train_lightning.py", [], ["--devices", "1"], 1),
+    "lightning-ddp": ("train_lightning.py", [], ["--devices", "2"], 2),
+    "accelerate": ("train_accelerate.py", [*LAUNCH, *TWO_RANKS], [], 2),
+    "transformers": ("train_trainer.py", [*LAUNCH, *TWO_RANKS], [], 2),
+    "ddp": ("train_ddp.py", [*LAUNCH, *TWO_RANKS], [], 2),
+}
+NEEDED = {"train_lightning.py": "lightning", "train_accelerate.py": "accelerate", "train_trainer.py": "transformers"}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_what_is_killed_goes_on_in_the_same_order(server, tmp_path, framework):
+    example, launcher, options, ranks = FRAMEWORKS[framework]
+    pytest.importorskip(NEEDED.get(example, "torch"))
+    program = [*(launcher or [sys.executable]), EXAMPLES / example, server.address, "--classes", "4", *options]
+
+    def run(folder: str, name: str) -> Run:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        return Run(tmp_path / folder, name, *program)
+
+    whole = run("whole", "steps")
+    whole.finish()
+    expected = whole.steps()
+    steps = 200 // (16 * ranks)
+    assert len(expected) == 2 * steps and {len(step) for step in expected} == {ranks}
+    for epoch in range(2):  # Each sample once, none twice, on whatever rank.
+        ids = [i for step in expected[epoch * steps : (epoch + 1) * steps] for rank in step for i in rank.split()[1:]]
+        assert len(ids) == len(set(ids)) == steps * 16 * ranks
+
+    killed = run("killed", "before")
+    killed.kill_after(steps + 4)  # In mid-epoch, some steps after a checkpoint.
+    before = killed.steps()
+    assert before == expected[: len(before)]
+    resumed = run("killed", "after")
+    resumed.finish()
+    after = resumed.steps()
+    begun = len(expected) - len(after)
+    assert 0 < begun <= len(before) and after == expected[begun:], resumed.told()
