@@ -63,7 +63,7 @@ void Links::Opened(int id, uint64_t stream_key, absl::Time now) {
   link.stream_key = stream_key;
   link.problem.clear();
   link.garbled = 0;
-  link.hung = false;
+  link.hung = link.differs = false;
   link.opened_at = now;
 }
 
@@ -90,10 +90,25 @@ void Links::Closed(int id, const absl::Status& status, absl::Time now, double ji
   Link& link = links_.at(id);
   const bool told = link.hung || (status.ok() && !link.problem.empty());
   if (!told) link.problem = status.ok() ? "it ended the stream" : std::string(status.message());
+  link.differs = !link.opened && absl::IsFailedPrecondition(status);
   const absl::Duration served = link.opened ? now - link.opened_at : absl::ZeroDuration();
   link.streaming = link.opened = false;
   link.stream = nullptr;
   link.next_attempt = now + link.backoff.Pause(served, jitter);
+}
+
+bool Links::AllDiffer() const {
+  int members = 0, differing = 0;
+  for (const auto& [id, link] : links_) {
+    members += link.member ? 1 : 0;
+    differing += link.member && link.differs ? 1 : 0;
+  }
+  return members > 0 && differing == members;
+}
+
+void Links::TryDifferingNow() {
+  for (auto& [id, link] : links_)
+    if (std::exchange(link.differs, false)) link.next_attempt = absl::InfinitePast();
 }
 
 const Link* Links::Find(int id) const {

@@ -34,6 +34,7 @@ struct Link {
 
   std::string problem = "not connected yet";  // Why the server is not used; empty if it is.
   bool hung = false;                          // The stream is given up since the server was silent.
+  bool differs = false;                       // The last stream was not opened, for the server has other data or pixels.
   int garbled = 0;                            // Garbled spans since the last good one.
   uint64_t spans = 0;                         // Good spans, of all streams.
 };
@@ -71,6 +72,12 @@ class Links {
 
   // The stream ended. `jitter` is a random number from 0 to 1, see Backoff.
   void Closed(int id, const absl::Status& status, absl::Time now, double jitter);
+
+  // True if there are servers and each of them was found to differ when it was tried last.
+  bool AllDiffer() const;
+
+  // Servers that were found to differ are to be tried at once, and may have changed.
+  void TryDifferingNow();
 
   const Link& at(int id) const { return links_.at(id); }
   const Link* Find(int id) const;

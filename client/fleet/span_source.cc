@@ -98,6 +98,7 @@ void SpanSource::Poll() {
     }
     Connect();
     Expire();
+    RefuseOtherData();
     SendWants(/*hedge=*/true);
     absl::MutexLock lock(&mutex_);
     if (!stopping_) changed_.WaitWithTimeout(&mutex_, kPollInterval);
@@ -148,6 +149,24 @@ void SpanSource::Expire() {
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
   GiveUp(hopeless);
+}
+
+// Fails what is needed where no server has what this job began with: waiting would not help.
+void SpanSource::RefuseOtherData() {
+  std::map<Ticket, std::unique_ptr<Request>> failed;
+  absl::Status status;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stopping_ || !links_.AllDiffer()) return;
+    status = absl::FailedPreconditionError(
+        absl::StrCat("no server has what this job began with (", absl::StrJoin(links_.Problems(), "; "),
+                     "): bring it back and go on, or begin a new job"));
+    failed = std::exchange(requests_, {});
+    std::set<Ticket> tickets;
+    for (const auto& [ticket, request] : failed) tickets.insert(ticket);
+    scheduler_.Forget(tickets);
+  }
+  for (const auto& [ticket, request] : failed) request->done(status);
 }
 
 SpanSource::Hopeless SpanSource::HopelessOf(int id) const {
@@ -327,6 +346,7 @@ std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests)
       tickets.push_back(scheduler_.Need(request.span, request.span.count * description_.sample_bytes()));
       requests_.emplace(tickets.back(), std::make_unique<Request>(std::move(request)));
     }
+    if (links_.AllDiffer()) links_.TryDifferingNow();
   }
   SendWants();
   return tickets;

@@ -28,9 +28,9 @@ namespace stoker {
 // Fetches spans from a fleet of servers: keeps a stream to each, asks as the scheduler says, copies what comes to where
 // it belongs, and asks again for what was lost. Servers that go away, or stay silent past a deadline, are tried again,
 // with growing pauses; those that come back, or appear under a name, are used from then on; one whose dataset or pixels
-// differ is not. links.h knows the connections, scheduler.h what is asked from whom.
+// differ is not, and where all differ, what is needed fails. links.h knows the connections, scheduler.h what is asked from whom.
 //
-// Thread-safe. Calls back on the transport's thread, without any lock. Must be shut down before it is let go.
+// Thread-safe. Calls back on the transport's thread and its own, without any lock. Must be shut down before it is let go.
 class SpanSource : public std::enable_shared_from_this<SpanSource> {
  public:
   struct Options {
@@ -48,8 +48,8 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
     std::vector<std::span<uint8_t>> destinations;
     std::shared_ptr<void> owner;  // Keeps the destinations.
     // Called once, with the header of the span that came; or with DataLoss (a sample's bytes are bad),
-    // FailedPrecondition (the pipeline does not fit them), or Unavailable (every server failed the span; the message
-    // has each one's reason).
+    // FailedPrecondition (the pipeline does not fit them, or every server has other data now), or Unavailable (every
+    // server failed the span; the message has each one's reason).
     std::function<void(absl::StatusOr<v1::SpanHeader>)> done;
   };
   using Ticket = Scheduler::Ticket;
@@ -81,6 +81,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   void UpdateMembers() ABSL_LOCKS_EXCLUDED(mutex_);
   void Connect() ABSL_LOCKS_EXCLUDED(mutex_);
   void Expire() ABSL_LOCKS_EXCLUDED(mutex_);
+  void RefuseOtherData() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A stream that is given up for staying silent, and the connection that it has.
   struct Hopeless {

@@ -182,6 +182,30 @@ TEST(LoaderTest, DoesNotUseAServerThatComesLaterWithAnotherDataset) {
   EXPECT_TRUE(RunEpoch(**loader).status.ok());
 }
 
+TEST(LoaderTest, SaysAtOnceThatTheOnlyServerCameBackWithOtherDataAndGoesOnWithTheRight) {
+  auto cluster = std::make_unique<Cluster>(1, SyntheticConfig(500));
+  LoaderOptions job = Job(*cluster);
+  job.progress_timeout = absl::InfiniteDuration();
+  auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const std::string expected = RunEpoch(**loader).digest;
+  cluster->Stop(0);
+  v1::ServerConfig config = SyntheticConfig(501);
+  config.set_listen(cluster->addresses()[0]);
+  auto wrong = Server::Start(config);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  (*loader)->SetEpoch(5);
+  absl::Status status;
+  while (status.ok()) status = (*loader)->Next().status();  // What had come before is handed out.
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr(cluster->addresses()[0] + ": its copy of the dataset differs"));
+  wrong->reset();
+  cluster->Restart(0);
+  // The loader may yet find nobody there, but no other data.
+  (*loader)->SetEpoch(0);
+  EXPECT_EQ(RunEpoch(**loader).digest, expected);
+}
+
 TEST(LoaderTest, TakesTheOnlyDatasetWhereNoneIsNamed) {
   Cluster one(1, SyntheticConfig(10));
   EXPECT_TRUE(CreateStatus(Job(one)).ok());

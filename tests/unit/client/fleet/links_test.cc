@@ -46,6 +46,29 @@ TEST(LinksTest, AfterItsStreamEndedALinkIsDueWhenItsPauseIsOver) {
   EXPECT_THAT(links.Problems(), ElementsAre("a:1: connection refused"));
 }
 
+TEST(LinksTest, AllDifferOnceEachServerWasRefusedLast) {
+  const absl::Status differs = absl::FailedPreconditionError("its copy of the dataset differs");
+  Links links = Begin({"a:1", "b:1"});
+  links.Closed(0, differs, kStart, 1);
+  EXPECT_FALSE(links.AllDiffer());
+  links.Closed(1, absl::UnavailableError("connection refused"), kStart, 1);
+  EXPECT_FALSE(links.AllDiffer()) << "the second may yet be as it was";
+  links.Begin(1, kStart);
+  links.Closed(1, differs, kStart, 1);
+  EXPECT_TRUE(links.AllDiffer());
+  links.Update({"a:1", "b:1", "c:1"}, true);
+  EXPECT_FALSE(links.AllDiffer()) << "the third was not tried";
+  links.Update({"b:1"}, true);
+  EXPECT_TRUE(links.AllDiffer());
+  links.TryDifferingNow();
+  EXPECT_FALSE(links.AllDiffer());
+  EXPECT_THAT(links.Due(kStart), ElementsAre(1)) << "without its pause";
+  links.Begin(1, kStart);
+  links.Opened(1, 7, kStart);
+  EXPECT_FALSE(links.AllDiffer());
+  EXPECT_FALSE(Links(1).AllDiffer()) << "of no servers";
+}
+
 TEST(LinksTest, AStreamThatDoesNotOpenIsNamed) {
   Links links = Begin({"a:1", "b:1"});
   links.Opened(1, 7, kStart + absl::Seconds(1));
