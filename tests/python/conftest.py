@@ -22,14 +22,17 @@ class Server:
     """A stokerd process on a port of its own."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.log = folder / f"stokerd-{time.monotonic_ns()}.log"
+        self.folder = folder
+        self.address = "127.0.0.1:0"
+        self.start(*arguments)
+
+    def start(self, *arguments: str) -> None:
+        """Starts it, after a stop where it was before."""
+        self.arguments = arguments
+        self.log = self.folder / f"stokerd-{time.monotonic_ns()}.log"
+        command = [BINARIES / "stokerd", "serve", "--listen", self.address, "--cache-dir", self.folder / "cache"]
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [BINARIES / "stokerd", "serve", "--listen", "127.0.0.1:0", "--cache-dir", folder / "cache", *arguments],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+            self.process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("listening on "), self.log.read_text()
         self.address = line.removeprefix("listening on ").strip()

@@ -40,7 +40,8 @@ def test_torch_tensors_are_the_loaders_memory(server, expected, torch):
     with loader_of(server) as loader:  # "auto", torch being imported.
         for (images, labels), (known, known_labels) in zip(loader, expected):
             assert isinstance(images, torch.Tensor) and images.dtype == torch.uint8 and labels.dtype == torch.int64
-            numpy.testing.assert_array_equal(images.numpy(), known)
+            assert images.shape == (16, 3, 32, 32) and images.is_contiguous(memory_format=torch.channels_last)
+            numpy.testing.assert_array_equal(images.permute(0, 2, 3, 1).numpy(), known)
             numpy.testing.assert_array_equal(labels.numpy(), known_labels)
             images.zero_()  # May be written to.
 
@@ -108,7 +109,7 @@ def test_a_data_loader_of_batches_iterates(server, expected, torch):
             count = 0
             for images, labels in wrapped:
                 if loader.info.epoch == 0:
-                    numpy.testing.assert_array_equal(images.numpy(), expected[count][0])
+                    numpy.testing.assert_array_equal(images.permute(0, 2, 3, 1).numpy(), expected[count][0])
                     numpy.testing.assert_array_equal(labels.numpy(), expected[count][1])
                 count += 1
             assert count == 12
@@ -148,7 +149,7 @@ def test_profilers_traces_have_our_ranges(server, torch):
 def test_empty_batches_in_torch(server, torch):
     with loader_of(server, 66, last_batch="partial", rank=2, world_size=3) as loader:
         images, labels = list(loader)[-1]
-        assert images.shape == (0, 32, 32, 3) and labels.shape == (0,)
+        assert images.shape == (0, 3, 32, 32) and labels.shape == (0,)
 
 
 def test_tensors_that_are_kept_dropped_and_shared_between_threads_stay_right(server, torch):

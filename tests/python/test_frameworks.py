@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -31,7 +32,6 @@ class Run:
             env={**os.environ, "PYTHONPATH": path, "STOKER_RECORD": str(folder / name), **ON_TWO_CORES},
             stdout=self.output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
 
     def steps(self) -> list[tuple[str, ...]]:
@@ -45,8 +45,20 @@ class Run:
         while len(self.steps()) < steps and self.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
         assert self.process.poll() is None and len(self.steps()) >= steps, self.told()
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        while processes := self.processes():  # Launchers put their ranks into groups of their own.
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            self.process.poll()  # Takes leave of it.
+
+    def processes(self) -> list[int]:
+        """Those that live, by their environment, which they have from us."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if f"STOKER_RECORD={self.folder / self.name}\0".encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+        return found
 
     def finish(self) -> None:
         assert self.process.wait(timeout=300) == 0, self.told()

@@ -80,14 +80,16 @@ def _ops(transforms: Any) -> Sequence[Op]:
     return transforms if isinstance(transforms, Sequence) else convert(transforms).transforms
 
 
-def options_of(transforms: Any, dtype: Any = None, **settings: Optional[str]) -> Document:
+def options_of(
+    transforms: Any, dtype: Any = None, layout: Optional[str] = None, **settings: Optional[str]
+) -> Document:
     """What a loader's options say of the pipeline: "pipeline", "pipeline_name", or nothing.
 
     Those of `settings` that are not None become part of the pipeline.
     """
     settings = {key: value for key, value in settings.items() if value is not None}
     if settings:
-        options = options_of(_DEFAULT if transforms is None else transforms, dtype)
+        options = options_of(_DEFAULT if transforms is None else transforms, dtype, layout)
         if not isinstance(options.get("pipeline"), dict):
             raise InvalidArgumentError(f"{next(iter(settings))}: a pipeline by name or from a file says its own")
         return {"pipeline": {**options["pipeline"], **settings}}
@@ -99,25 +101,25 @@ def options_of(transforms: Any, dtype: Any = None, **settings: Optional[str]) ->
             return {"pipeline": transforms.read_text(encoding="utf-8")}
         return {"pipeline_name": transforms}
     if transforms is None:
-        return {} if wanted is None else {"pipeline": with_dtype(_DEFAULT.document(), wanted)}
+        return {} if wanted is None else {"pipeline": with_dtype(_DEFAULT.document(), wanted, layout)}
     if isinstance(transforms, Mapping):
-        return {"pipeline": with_dtype(dict(transforms), wanted) if wanted else plain(transforms)}
+        return {"pipeline": with_dtype(dict(transforms), wanted, layout) if wanted else plain(transforms)}
     if isinstance(transforms, Op):
         transforms = [transforms]
     if not isinstance(transforms, (Compose, Pipeline)):
         transforms = convert(transforms)
-    return {"pipeline": with_dtype(transforms.document(), wanted)}
+    return {"pipeline": with_dtype(transforms.document(), wanted, layout)}
 
 
-def with_dtype(pipeline: Document, dtype: Optional[str]) -> Document:
-    """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline says something else."""
+def with_dtype(pipeline: Document, dtype: Optional[str], layout: Optional[str] = None) -> Document:
+    """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline or `layout` says otherwise."""
     ops: list[Document] = list(plain(pipeline.get("ops", [])))
     if dtype is not None:
         _cast(ops, dtype)
     names = [_name(op) for op in ops]
     casts = [op["ToDtype"].get("dtype") for op in ops if _name(op) == "ToDtype"]
     if casts and casts[-1] in _FLOATS and "ToMemoryFormat" not in names:
-        ops.append(ToMemoryFormat().document())
+        ops.append(ToMemoryFormat(layout or "channels_first").document())
     result = dict(plain(pipeline))
     if ops:
         result["ops"] = ops

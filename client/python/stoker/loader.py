@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Callable, Optional, Union
 
-from . import _library, _options, _torch, outputs
+from . import _layout, _library, _options, _torch, outputs
 from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
 from .dataset import DatasetInfo
@@ -51,6 +51,9 @@ class Loader(_library.Owner):
         dtype: the images' type: "float32", "float16", "bfloat16", or torch's or NumPy's. None leaves it to
             ``transforms``: uint8 where these say nothing. A float type makes the pipeline's last ``ToDtype`` one to
             this type, or adds one, with scale (0…1), before ``Normalize`` or at the end.
+        layout: "channels_first", images are batch × channels × height × width, as torchvision's are: the default for
+            torch and for floats; or "channels_last", batch × height × width × channels, as they travel: the default for
+            uint8 elsewhere. A ``ToMemoryFormat`` in ``transforms`` says the same.
         transforms: a list of ``stoker.transforms``, or their ``Compose`` or ``Pipeline``; a ``Compose`` of torchvision
             or Albumentations, as ``stoker.transforms.convert`` takes it; the name of a pipeline that the servers offer;
             a ``pathlib.Path`` to a pipeline in YAML; or a dict, as the YAML has it. Default: RandomResizedCrop(224),
@@ -59,11 +62,12 @@ class Loader(_library.Owner):
             "substitute" takes the next sample instead, and counts it.
         jpeg_scaling: "k2" (the default) decodes JPEGs that are about to shrink at a reduced size where twice the pixels
             wanted are left; "exact" never does, for torchvision's pixels within a level; "k1" more often.
-        seed, shuffle: shuffle is True or "full" (the default); False or "none" for evaluation; or {"mode": "block",
-            "block_samples": …, "window_blocks": …}.
-        last_batch: what becomes of an epoch's tail: "drop"; "pad" it from the epoch's beginning, ``info.real`` samples
-            being no padding; "partial", where ranks have shorter and even empty batches, whose mean loss is NaN: weigh
-            by ``info.real``.
+        seed: 0 where none is given, so that jobs have the same order and draws unless they are told otherwise.
+        shuffle: True or "full" (the default); False or "none" for evaluation; or {"mode": "block", "block_samples": …,
+            "window_blocks": …}.
+        last_batch: what becomes of an epoch's tail: "drop", the default with ``shuffle``; "pad" it from the epoch's
+            beginning, ``info.real`` samples being no padding; "partial", the default without ``shuffle``, where ranks
+            have shorter and even empty batches, whose mean loss is NaN: weigh by ``info.real``.
         rank, world_size: default: torch.distributed's, where it is initialized; else RANK and WORLD_SIZE of the
             environment, as torchrun sets them; without, one rank.
         as_dict: batches are dicts of the fields by name, instead of tuples in the pipeline's order.
@@ -79,10 +83,9 @@ class Loader(_library.Owner):
         connections: to each server; 1.
         tls_ca_file, tls_server_name: against which the servers' certificate is checked.
 
-    Shapes: images are batch × height × width × channels of uint8, as they travel. Floats are batch × channels × height
-    × width, as torchvision's are, unless the pipeline has a ``ToMemoryFormat``; a pipeline by name, from a file, or in
-    a dict without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who
-    keeps many makes it allocate more.
+    ``print(loader)`` tells dtype, shape and layout of what a batch has. A pipeline by name, from a file, or in a dict
+    without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who keeps many
+    makes it allocate more.
 
     On CUDA, torch's current stream waits for a batch when it is handed out, and its memory's next use for that stream;
     for work on another one see ``use_on``.
@@ -101,12 +104,13 @@ class Loader(_library.Owner):
         batch_size: int,
         device: Any = "cpu",
         dtype: Any = None,
+        layout: Optional[str] = None,
         transforms: Transforms = None,
         bad_samples: Optional[str] = None,
         jpeg_scaling: Optional[str] = None,
         seed: int = 0,
         shuffle: Union[bool, str, Mapping[str, Any]] = True,
-        last_batch: str = "drop",
+        last_batch: Optional[str] = None,
         rank: Optional[int] = None,
         world_size: Optional[int] = None,
         as_dict: bool = False,
@@ -129,7 +133,8 @@ class Loader(_library.Owner):
         self._life = threading.Lock()  # Held while the handle must live, for calls from any thread. Comes before _lock.
         self._as_dict = as_dict
         self._names = names
-        self._last_batch = last_batch
+        shuffle = _options.shuffle_mode(shuffle)
+        self._last_batch = last_batch or ("partial" if shuffle == "none" else "drop")
         # The iterations begun so far. Only the last one goes on. Its iterator holds the loader, so not the other way round.
         self._iterations = 0
         self._begun = False  # Becomes true when the iteration hands out a batch, and false where it is over.
@@ -141,6 +146,7 @@ class Loader(_library.Owner):
         #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
 
+        _layout.check(layout)
         self._placed = rank is not None or world_size is not None
         if not self._placed:
             rank, world_size = _torch.rank_and_world_size()
@@ -150,8 +156,8 @@ class Loader(_library.Owner):
             "batch_size": batch_size,
             "device": _torch.device_name(device),
             "seed": seed,
-            "shuffle": _options.shuffle_mode(shuffle),
-            "last_batch": last_batch,
+            "shuffle": shuffle,
+            "last_batch": self._last_batch,
             "rank": rank,
             "world_size": world_size,
             "names": names or None,
@@ -165,20 +171,22 @@ class Loader(_library.Owner):
             "connections": connections,
             "tls_ca_file": tls_ca_file,
             "tls_server_name": tls_server_name,
-            **options_of(transforms, dtype, bad_samples=bad_samples, jpeg_scaling=jpeg_scaling),
+            **options_of(transforms, dtype, layout, bad_samples=bad_samples, jpeg_scaling=jpeg_scaling),
         }
         self._library = _library.library()
         text = _options.as_json(options)
         self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
+            #: The dataset, the rank, the pipeline with its defaults, and each field's dtype, shape and layout, as the
+            #: library has them.
             self.description = self._document(self._library.stoker_loader_describe)
-            self._output = outputs.choose(
-                output, self.description["device"], [field["dtype"] for field in self.description["fields"]]
-            )
+            fields = self.description["fields"]
+            chosen = outputs.choose(output, self.description["device"], [field["dtype"] for field in fields])
+            self._output = outputs.open(chosen, _layout.settle(self.description, layout, chosen))
         except BaseException:
             self.close()
             raise
-        self._field_names = [field["name"] for field in self.description["fields"]]
+        self._field_names = [field["name"] for field in fields]
         self._set_cursor()
         self._show_warnings()
         _torch.register(Loader)
@@ -195,8 +203,11 @@ class Loader(_library.Owner):
         return int(self.description["batches_per_epoch"])
 
     def __repr__(self) -> str:
-        told = {key: self.description[key] for key in ("dataset", "batch_size", "rank", "world_size", "device")}
-        return f"stoker.Loader({', '.join(f'{key}={value!r}' for key, value in told.items())})"
+        told = [f"{key}={self.description[key]!r}" for key in ("dataset", "rank", "world_size", "device")]
+        for field in self.description["fields"]:
+            shape = " × ".join(map(str, [self.batch_size, *field["shape"]]))
+            told.append(f"{field['name']}: {field['dtype']} {shape}" + f" {field.get('layout', '')}".rstrip())
+        return f"stoker.Loader({', '.join(told)})"
 
     @property
     def dataset(self) -> DatasetInfo:

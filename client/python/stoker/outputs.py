@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any, Callable, Union
 
@@ -18,11 +18,11 @@ from .tensor import Tensor
 Output = Callable[[Batch], list[Any]]
 
 
-def choose(output: str, device: str, dtypes: Iterable[str]) -> Output:
-    """The output of that name.
+def choose(output: str, device: str, dtypes: Iterable[str]) -> str:
+    """The name of the output that `output` stands for.
 
     "auto" is torch where the program has imported it. Else it is, on a GPU, JAX or CuPy where the program has imported
-    one; on the CPU NumPy where it is installed. Where none of these holds it is stoker.Tensor.
+    one; on the CPU NumPy where it is installed. Where none of these holds it is "dlpack", stoker.Tensor.
     """
     on_cpu = device == "cpu"
     numpy_fits = on_cpu and "bfloat16" not in dtypes
@@ -47,22 +47,30 @@ def choose(output: str, device: str, dtypes: Iterable[str]) -> Output:
         raise InvalidArgumentError(
             "output: CuPy's arrays are on a GPU, the device is cpu: take numpy, or device='cuda'"
         )
-    return _OUTPUTS[output]()
+    return output
 
 
-def _torch() -> Output:
+def open(output: str, moved: Sequence[bool]) -> Output:
+    """The output that `choose` returned. It moves the channels, which come last, before height and width in the fields
+    for which `moved` is true."""
+    return _OUTPUTS[output](moved)
+
+
+def _torch(moved: Sequence[bool]) -> Output:
     import torch
     from torch.utils.dlpack import from_dlpack
 
     def convert(batch: Batch) -> list[Any]:
         handed_out = []
-        for tensor in batch.tensors:
+        for tensor, move in zip(batch.tensors, moved):
             kind, ordinal = tensor.device
             managed = batch.managed(tensor._index)
             capsule = _dlpack.capsule_of(managed)
             if kind == _dlpack.CUDA:
                 batch.use_on(torch.cuda.current_stream(ordinal).cuda_stream)
             taken = from_dlpack(capsule)
+            if move:
+                taken = taken.movedim(-1, -3)
             if kind == _dlpack.CUDA:
                 _remember(taken, managed)
             handed_out.append(taken)
@@ -71,32 +79,42 @@ def _torch() -> Output:
     return convert
 
 
-def _numpy() -> Output:
+def _numpy(moved: Sequence[bool]) -> Output:
     import numpy
 
     def convert(batch: Batch) -> list[Any]:
-        return [numpy.asarray(Owned(tensor, batch, tensor._index)) for tensor in batch.tensors]
+        arrays = [numpy.asarray(Owned(tensor, batch, tensor._index)) for tensor in batch.tensors]
+        return [numpy.moveaxis(array, -1, -3) if move else array for array, move in zip(arrays, moved)]
 
     return convert
 
 
-def _jax() -> Output:
+def _jax(moved: Sequence[bool]) -> Output:
     import jax.dlpack
+    import jax.numpy
 
-    return lambda batch: [jax.dlpack.from_dlpack(tensor) for tensor in batch.tensors]
+    def convert(batch: Batch) -> list[Any]:
+        arrays = [jax.dlpack.from_dlpack(tensor) for tensor in batch.tensors]
+        return [jax.numpy.moveaxis(array, -1, -3) if move else array for array, move in zip(arrays, moved)]
+
+    return convert
 
 
-def _cupy() -> Output:
+def _cupy(moved: Sequence[bool]) -> Output:
     import cupy
 
-    return lambda batch: [cupy.from_dlpack(tensor) for tensor in batch.tensors]
+    def convert(batch: Batch) -> list[Any]:
+        arrays = [cupy.from_dlpack(tensor) for tensor in batch.tensors]
+        return [cupy.moveaxis(array, -1, -3) if move else array for array, move in zip(arrays, moved)]
+
+    return convert
 
 
-def _tensors() -> Output:
+def _tensors(moved: Sequence[bool]) -> Output:
     return lambda batch: batch.tensors
 
 
-_OUTPUTS: dict[str, Callable[[], Output]] = {
+_OUTPUTS: dict[str, Callable[[Sequence[bool]], Output]] = {
     "torch": _torch,
     "numpy": _numpy,
     "jax": _jax,
