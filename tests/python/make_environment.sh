@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make_environment.sh [--all | --where]: a virtual environment in the user's cache, in which the tests of the Python
 # package run, with what packages.txt beside this script lists: pytest and NumPy, 150 MB. With --all another one, which
-# has torch, torchvision, JAX and more too: 2.5 GB, some minutes. Each is made once; its folder is printed at the end.
+# has torch, torchvision, JAX, training frameworks and more too: 2.8 GB, some minutes. Each is made once; its folder is printed at the end.
 #
 # Its folder wheelhouse has NumPy for every Python found here, from which tests install without a network.
 #
@@ -20,7 +20,7 @@ case ${1:-} in
     if is_made "$large"; then echo "$large"; else echo "$small"; fi
     exit
     ;;
-  --all) environment=$large size="2.5 GB, some minutes" ;;
+  --all) environment=$large size="2.8 GB, some minutes" ;;
   '') environment=$small size="150 MB" ;;
   *)
     echo "make_environment.sh does not know $1" >&2
@@ -36,6 +36,7 @@ make() {
   if [[ $environment == "$large" ]]; then
     install "$environment" "$here/packages-torch.txt" --no-deps
     install "$environment" "$here/packages-all.txt"
+    install "$environment" "$here/packages-frameworks.txt" --no-deps
     [[ $left_out == *torch* ]] || "$here/stand_in_for_cuda.py" "$(echo "$environment"/lib/python3*/site-packages)"
   fi
   for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
