@@ -2,7 +2,8 @@
 # run.sh WORK LIBRARY BINARIES [TEST-FILE…]: makes the wheel with LIBRARY, a libstoker.so, installs it by pip into the
 # folder WORK/installed, or, given test files, runs these against what is installed there. BINARIES has the programs.
 #
-# Returns 77 where there is no environment to run them in.
+# Returns 77 where there is no environment to run them in. STOKER_TEST_PYTHON is a Python to run them with instead of that of
+# the environment: 77 where it has no pytest or no torch.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -13,6 +14,11 @@ python=$environment/bin/python
 if [[ ! -x $environment/bin/pytest ]]; then
   echo "SKIPPED: no environment for Python; to make it: tests/python/make_environment.sh [--all]"
   exit 77
+fi
+
+if [[ ${STOKER_TEST_PYTHON:-} ]]; then
+  python=$STOKER_TEST_PYTHON
+  "$python" -c 'import pytest, torch' || { echo "SKIPPED: $python has no pytest or no torch"; exit 77; }
 fi
 
 export PYTHONDONTWRITEBYTECODE=1 NO_ALBUMENTATIONS_UPDATE=1 JAX_PLATFORMS=cpu

@@ -116,10 +116,11 @@ def test_a_data_loader_of_batches_iterates(server, expected, torch):
         assert loader.epoch == 2
 
 
-def test_a_torch_that_cannot_be_told_of_loaders_is_no_error(server, monkeypatch):
-    unwilling = types.SimpleNamespace(IterableDataset=type("IterableDataset", (), {}))  # As torch 1.13's: no register.
-    monkeypatch.setitem(sys.modules, "torch.utils.data", unwilling)
+def test_a_loader_is_an_iterable_dataset_of_any_torch(server, monkeypatch):
+    old = types.SimpleNamespace(IterableDataset=type("IterableDataset", (), {}))  # As torch 1.13's: no register.
+    monkeypatch.setitem(sys.modules, "torch.utils.data", old)
     with loader_of(server, output="numpy") as loader:
+        assert isinstance(loader, old.IterableDataset) and type(loader).__name__ == "Loader"
         assert sum(1 for _ in loader) == 12
 
 

@@ -31,7 +31,7 @@ def run(server, folder: Path, ranks: int, batch_size: int, *arguments: str) -> i
     folder.mkdir(exist_ok=True)
     command = [sys.executable]
     if ranks > 1:
-        command += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+        command += ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(ranks)]
     command += [str(Path(__file__).with_name("ddp_job.py")), server.address, str(folder)]
     command += ["--batch-size", str(batch_size), "--epochs", str(EPOCHS), *arguments]
     log = folder / "log"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Optional
+from typing import Any, Optional, TypeVar
 
 from .errors import FailedPreconditionError
+
+T = TypeVar("T")
 
 
 def device_name(device: Any) -> str:
@@ -21,7 +23,12 @@ def device_name(device: Any) -> str:
 def profiled(name: str) -> AbstractContextManager[Any]:
     """Shows what it surrounds as a range in torch.profiler's trace, while that is on."""
     profiler = sys.modules.get("torch.autograd.profiler")
-    if profiler is None or not getattr(profiler, "_is_profiler_enabled", False):
+    if profiler is None:
+        return nullcontext()
+    enabled = getattr(profiler, "_is_profiler_enabled", None)
+    if enabled is None:  # As before torch 2.0.
+        enabled = sys.modules["torch"]._C._autograd._profiler_enabled()
+    if not enabled:
         return nullcontext()
     record: AbstractContextManager[Any] = profiler.record_function(name)
     return record
@@ -58,11 +65,21 @@ def refuse_to_be_shared_out() -> None:
         frame = frame.f_back
 
 
-def register(dataset: type) -> None:
-    """Makes DataLoader(loader, batch_size=None) iterate: it asks whether its dataset is an IterableDataset. Old torches,
-    such as 1.13, have no way to say so: there a program iterates over the loader itself.
+def dataset_class(loader: type[T]) -> type[T]:
+    """The class to make instances of so that ``DataLoader(loader, batch_size=None)`` iterates over them: it asks whether
+    its dataset is an IterableDataset. Torches before 2.0 take nobody's word for that, but a subclass.
     """
     data = sys.modules.get("torch.utils.data")
-    register_class = getattr(getattr(data, "IterableDataset", None), "register", None)
-    if register_class is not None:
-        register_class(dataset)
+    iterable = getattr(data, "IterableDataset", None)
+    if iterable is None or issubclass(loader, iterable):
+        return loader
+    if hasattr(iterable, "register"):
+        iterable.register(loader)
+        return loader
+    bases = (loader, iterable)
+    if bases not in _subclasses:
+        _subclasses[bases] = type(loader.__name__, bases, {"__module__": loader.__module__})
+    return _subclasses[bases]
+
+
+_subclasses: dict[tuple[type, type], type] = {}

@@ -96,6 +96,9 @@ class Loader(_library.Owner):
     ``load_state_dict``. Ctrl-C interrupts a wait and leaves the loader usable.
     """
 
+    def __new__(cls, *arguments: Any, **options: Any) -> Loader:
+        return super().__new__(_torch.dataset_class(cls))
+
     def __init__(
         self,
         servers: Union[str, Sequence[str]],
@@ -189,7 +192,6 @@ class Loader(_library.Owner):
         self._field_names = [field["name"] for field in fields]
         self._set_cursor()
         self._show_warnings()
-        _torch.register(Loader)
 
     def _create(self, options: bytes) -> int:
         handle = ctypes.c_void_p()
