@@ -77,7 +77,8 @@ run_python() {
   local interpreter
   for interpreter in "$python" "$(command -v python3 || true)"; do
     if [[ -n $library && -x $interpreter ]] && has_packages_of "$interpreter" "$1"; then
-      STOKER_LIBRARY=$library PYTHONPATH=$repository/client/python "$interpreter" "$1" >"$2"
+      STOKER_LIBRARY=$library PYTHONPATH=$repository/client/python "$interpreter" "$1" >"$2" 2>errors || { cat errors; exit 1; }
+      [[ ! -s errors ]] || { echo "$3 prints what it should not:"; cat errors; exit 1; }
       echo "$3: ok"
       return
     fi

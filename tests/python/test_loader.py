@@ -391,6 +391,33 @@ def test_a_wrong_option_is_named(server, key, value):
         Loader(**options)
 
 
+@pytest.mark.parametrize(
+    "argument, answer",
+    [
+        ({"num_workers": 8}, "num_workers: the servers are the workers"),
+        ({"transform": None}, "transform: it is transforms= here"),
+        ({"drop_last": True}, "drop_last: it is last_batch= here"),
+        ({"pin_memory": True}, "pin_memory: it is pin= here"),
+        ({"prefetch_factor": 2}, "prefetch_factor: it is prefetch= here"),
+        ({"sampler": None}, "sampler: the servers shuffle"),
+        ({"collate_fn": None}, "collate_fn: batches come as they are"),
+    ],
+)
+def test_a_data_loaders_words_are_answered(argument, answer):
+    with pytest.raises(package.InvalidArgumentError, match=answer):
+        Loader("127.0.0.1:1", batch_size=1, **argument)
+
+
+def test_servers_may_stand_between_commas(server, start_server, photos):
+    other = start_server("--data", photos)
+    with Loader(f"{server.address}, {other.address},", batch_size=16, output="numpy") as loader:
+        assert {one["address"] for one in loader.stats()["servers"]} <= {server.address, other.address}
+        list(loader)
+        assert {one["address"] for one in loader.stats()["servers"]} == {server.address, other.address}
+    with pytest.raises(package.InvalidArgumentError, match="at least one address"):
+        Loader(" , ", batch_size=16)
+
+
 def test_whole_numbers_may_be_numpys(server):
     numpy = pytest.importorskip("numpy")
     with loader_of(server, batch_size=numpy.int64(16), rank=numpy.int32(1), world_size=numpy.int64(2)) as loader:
@@ -543,6 +570,22 @@ def test_the_only_server_coming_back_with_other_data_is_said_at_once(photos, sta
         loader.set_epoch(5)
         with pytest.raises(package.FailedPreconditionError, match="copy of the dataset differs"):
             list(loader)
+
+
+def test_a_long_wait_is_told_and_its_end(photos, start_server, monkeypatch):
+    server = start_server("--data", photos)
+    monkeypatch.setattr(package.loader._Silence, "_TELL_AFTER", 0.2)
+    with loader_of(server, prefetch=1) as loader:
+        batches = iter(loader)
+        next(batches)
+        server.stop()
+        threading.Timer(1, server.start, server.arguments).start()
+        with pytest.warns(package.StokerWarning) as told:
+            list(batches)
+    told = [str(warning.message) for warning in told]
+    [waiting, over] = [text for text in told if "batch" in text]
+    assert waiting.startswith(f"no batch for 0.2 s ({server.address}: ") and waiting.endswith("): waiting on")
+    assert over.startswith("a batch came after ")
 
 
 # ---- how programs end ----

@@ -11,6 +11,7 @@ NumPy's, JAX's or CuPy's arrays, without a copy.
 """
 
 from . import transforms
+from ._convert import ConversionError, convert
 from .batch import Batch, BatchInfo, Digest, Substituted
 from .dataset import DatasetInfo, servers_offer
 from .errors import (
@@ -47,6 +48,7 @@ __all__ = [
     "Batch",
     "BatchInfo",
     "CancelledError",
+    "ConversionError",
     "DataLossError",
     "DatasetInfo",
     "DeadlineExceededError",
@@ -70,6 +72,7 @@ __all__ = [
     "UnauthenticatedError",
     "UnavailableError",
     "UnimplementedError",
+    "convert",
     "servers_offer",
     "transforms",
     "use_on",

@@ -11,10 +11,36 @@ from typing import Any
 from .errors import InvalidArgumentError
 
 
+#: What a DataLoader's arguments are called here.
+_DATA_LOADERS_WORDS = {
+    "num_workers": "the servers are the workers: leave it out",
+    "persistent_workers": "the servers are the workers: leave it out",
+    "worker_init_fn": "the servers are the workers, and seed= makes what they draw: leave it out",
+    "multiprocessing_context": "the servers are the workers: leave it out",
+    "transform": "it is transforms= here",
+    "drop_last": "it is last_batch= here: 'drop' is True, 'partial' is False",
+    "pin_memory": "it is pin= here, and batches for a GPU are pinned anyway",
+    "pin_memory_device": "device= says for which device batches are made",
+    "prefetch_factor": "it is prefetch= here, in batches of this loader",
+    "timeout": "it is progress_timeout= here",
+    "generator": "it is seed= here",
+    "sampler": "the servers shuffle: shuffle= and seed= say how, rank= and world_size= whose share",
+    "batch_sampler": "the servers shuffle: shuffle= and seed= say how, rank= and world_size= whose share",
+    "collate_fn": "batches come as they are: as_dict= makes dicts of them",
+}
+
+
+def answer_data_loaders_words(options: Mapping[str, Any]) -> None:
+    """Raises where `options` has an argument of a DataLoader, and says what it is here."""
+    for key in options:
+        if key in _DATA_LOADERS_WORDS:
+            raise InvalidArgumentError(f"{key}: {_DATA_LOADERS_WORDS[key]}")
+
+
 def addresses(servers: Any) -> list[str]:
-    """The list that `servers`, an address or several, stands for."""
+    """The list that `servers`, an address or several, stands for. Commas separate those of one string."""
     if isinstance(servers, str):
-        return [servers]
+        return [server for part in servers.split(",") if (server := part.strip())]
     if not isinstance(servers, Iterable):
         raise InvalidArgumentError(f"servers: expected an address or a list of some, found {servers!r}")
     return list(servers)

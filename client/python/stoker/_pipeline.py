@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 from ._compose import Compose
 from ._op import Document, Op, dtype_name, plain
 from ._ops import RandomHorizontalFlip, RandomResizedCrop, ToDtype, ToMemoryFormat
-from .convert import convert
+from ._convert import convert
 from .errors import InvalidArgumentError
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ class Loader(_library.Owner):
     batch_size=None)`` works, where torch was imported before the loader was made, and is not needed.
 
     Arguments:
-        servers: an address, or a list: ``"host:port"``, ``"dns:///name:port"`` for all addresses of a name,
+        servers: an address, or several in a list or between commas: ``"host:port"``, ``"dns:///name:port"`` for all addresses of a name,
             ``"file:/path"`` for those that a file lists, ``"unix:/path"``.
         dataset: its name; may be left out where the servers have just one.
         batch_size: samples of a batch of this rank.
@@ -97,6 +98,7 @@ class Loader(_library.Owner):
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Loader:
+        _options.answer_data_loaders_words(options)
         return super().__new__(_torch.dataset_class(cls))
 
     def __init__(
@@ -274,15 +276,18 @@ class Loader(_library.Owner):
     def _next(self, iteration: int) -> Optional[Batch]:
         """The iteration's next batch, or None at the epoch's end."""
         with _torch.profiled("stoker.wait"):
+            silence = _Silence()
             while True:
                 with self._exclusively():
                     if iteration != self._iterations:
                         raise RuntimeError("this epoch was left: another iteration, epoch or state was begun since")
                     code = self._receive()
                     if code == _library.OK:
+                        silence.end()
                         return self._arrived()
                     if code != _library.DEADLINE_EXCEEDED or not self._library.stoker_loader_waiting(self._handle):
                         self._library_error(code)
+                    silence.go_on(self._document, self._library.stoker_loader_stats)
 
     def _receive(self) -> int:
         """Fills `_pending`, unless it is; leaves it empty at the epoch's end, and where it returns an error's code."""
@@ -486,6 +491,31 @@ class Loader(_library.Owner):
             if warning not in self._warned:
                 self._warned.add(warning)
                 warnings.warn(warning, StokerWarning, stacklevel=4)
+
+
+class _Silence:
+    """A wait for a batch, which is told when it is long, and why; and again when it is over."""
+
+    _TELL_AFTER = 3.0  # Seconds.
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._told = False
+
+    def go_on(self, document: Callable[..., dict[str, Any]], stats: Callable[..., int]) -> None:
+        if self._told or time.monotonic() - self._begun < self._TELL_AFTER:
+            return
+        self._told = True
+        servers = document(stats).get("servers", [])
+        reasons = [f"{server['address']}: {server['problem'] or 'connected, and at work'}" for server in servers]
+        self._warn(f"no batch for {self._TELL_AFTER:g} s ({'; '.join(reasons)}): waiting on")
+
+    def end(self) -> None:
+        if self._told:
+            self._warn(f"a batch came after {time.monotonic() - self._begun:.0f} s")
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(text, StokerWarning, stacklevel=5)
 
 
 class _Epoch:

@@ -19,7 +19,7 @@ from ._compose import Compose
 from ._op import Op
 from ._ops import *  # noqa: F403
 from ._pipeline import Pipeline, Views, options_of, with_dtype  # noqa: F401  The last two are for tests and tools.
-from .convert import ConversionError, convert
+from ._convert import ConversionError, convert
 
 __all__ = ["Compose", "ConversionError", "Op", "Pipeline", "Views", "convert"]
 __all__ += _ops.__all__
