@@ -34,6 +34,10 @@ class Refusal(Exception):
     """Says why the op at hand cannot be converted."""
 
 
+class Follows(Refusal):
+    """The op wants another one before it. That may be one of those that could not be converted."""
+
+
 def children(container: Any, name: str) -> Iterable[tuple[str, Any]]:
     """The ops that a list, Compose or Sequential holds, flattened, each with its place."""
     if isinstance(container, (list, tuple)):
@@ -91,6 +95,8 @@ class Conversion:
                 return
             handlers[kind.__name__](self, op, place)
         except Refusal as refusal:
+            if isinstance(refusal, Follows) and self.refused:
+                return
             self.refused.append(Refused(place, _shown(op), str(refusal)))
 
     def finish(self) -> Compose:
@@ -131,7 +137,7 @@ class Conversion:
     def normalized(self, op: Op) -> None:
         self._not_nested()
         if self.cast is None:
-            raise Refusal("works on floats: put ToTensor, or ToDtype(torch.float32, scale=True), before it")
+            raise Follows("works on floats: put ToTensor, or ToDtype(torch.float32, scale=True), before it")
         if self.on_floats or self.on_batches:
             raise Refusal("comes after ops that must follow it")
         self.normalize.append(op)
@@ -252,7 +258,7 @@ def probability(op: Any) -> float:
 # ---- handlers: what converts an op of a library's class ----
 
 Handler = Callable[[Conversion, Any, str], None]
-HANDLERS: dict[str, dict[str, Handler]] = {"torchvision": {}, "albumentations": {}}
+HANDLERS: dict[str, dict[str, Handler]] = {"torchvision": {}, "timm": {}, "albumentations": {}}
 
 
 def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
@@ -266,7 +272,6 @@ def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
 
 
 _WHY = {
-    "Lambda": "code that servers do not have: apply it to what the loader hands out",
     "RandomOrder": "Stoker keeps the order of ops; RandomChoice of two orders comes near",
     "SomeOf": "Stoker chooses one (OneOf) or each by its p (RandomApply)",
     "AutoAugment": "Stoker has RandAugment and TrivialAugmentWide instead",

@@ -1,4 +1,4 @@
-"""Turns a torchvision or Albumentations Compose into a pipeline, by its ops' class names and attributes.
+"""Turns a Compose of torchvision, timm or Albumentations into a pipeline, by its ops' class names and attributes.
 
 Neither library is imported here, and any version that has those attributes will do.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _from_albumentations, _from_torchvision  # noqa: F401  They register what they can convert.
+from . import _from_albumentations, _from_timm, _from_torchvision  # noqa: F401  They register what they can convert.
 from ._compose import Compose
 from ._conversion import Conversion, ConversionError, Refused, children
 from ._op import Op
@@ -18,7 +18,8 @@ __all__ = ["ConversionError", "Refused", "convert"]
 def convert(compose: Any) -> Compose:
     """Makes the pipeline that does what ``compose`` does.
 
-    ``compose`` is a ``Compose`` of torchvision.transforms, of its v2 or of Albumentations, or a list of their ops.
+    ``compose`` is a ``Compose`` of torchvision.transforms, of its v2 or of Albumentations, or a list of their ops; what
+    ``ResNet50_Weights.DEFAULT.transforms()`` gives; or what ``timm.data.create_transform`` does.
 
     - ``ToTensor`` becomes ToDtype("float32", scale=True) with channels first; ``ToImage``, ``PILToTensor`` and
       ``ToTensorV2`` put channels first. Images are uint8 where they come from.

@@ -13,7 +13,8 @@ from ._op import dtype_name
 _PILLOW = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}
 
 
-def _interpolation(op: Any, known: Sequence[str] = ("nearest", "bilinear", "bicubic", "lanczos")) -> str:
+def interpolation_of(op: Any, known: Sequence[str] = ("nearest", "bilinear", "bicubic", "lanczos")) -> str:
+    """The name of the op's interpolation, which must be one of ``known``."""
     mode = getattr(op, "interpolation", "bilinear")
     mode = _PILLOW.get(mode, mode) if isinstance(mode, int) else getattr(mode, "value", mode)
     if mode not in known:
@@ -31,7 +32,7 @@ def _antialias(op: Any) -> bool:
 @converts("torchvision", "RandomResizedCrop")
 def _random_resized_crop(to: Conversion, op: Any, place: str) -> None:
     crop = ops.RandomResizedCrop(
-        numbers(op.size), numbers(op.scale), numbers(op.ratio), _interpolation(op), _antialias(op)
+        numbers(op.size), numbers(op.scale), numbers(op.ratio), interpolation_of(op), _antialias(op)
     )
     to.image(crop, linear=True)
 
@@ -39,7 +40,7 @@ def _random_resized_crop(to: Conversion, op: Any, place: str) -> None:
 @converts("torchvision", "Resize")
 def _resize(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(op.size is not None, "size is None")
-    to.image(ops.Resize(numbers(op.size), _interpolation(op), op.max_size, _antialias(op)), linear=True)
+    to.image(ops.Resize(numbers(op.size), interpolation_of(op), op.max_size, _antialias(op)), linear=True)
 
 
 @converts("torchvision", "CenterCrop")
@@ -106,14 +107,14 @@ def _random_adjust_sharpness(to: Conversion, op: Any, place: str) -> None:
 def _random_rotation(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(not op.expand, "expand would give images of several sizes")
     refuse_unless(op.center is None, "turns about the image's center only")
-    turn = ops.RandomRotation(numbers(op.degrees), _interpolation(op, _TURNS), levels(op.fill))
+    turn = ops.RandomRotation(numbers(op.degrees), interpolation_of(op, _TURNS), levels(op.fill))
     to.image(turn, absolute=colored(op))
 
 
 @converts("torchvision", "RandomAffine")
 def _random_affine(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(getattr(op, "center", None) is None, "turns about the image's center only")
-    interpolation = _interpolation(op, _TURNS)
+    interpolation = interpolation_of(op, _TURNS)
     degrees, translate, scale, shear = (numbers(value) for value in (op.degrees, op.translate, op.scale, op.shear))
     affine = ops.RandomAffine(degrees, translate, scale, shear, interpolation, levels(op.fill))
     to.image(affine, absolute=colored(op))
@@ -134,14 +135,14 @@ def _random_erasing(to: Conversion, op: Any, place: str) -> None:
 @converts("torchvision", "RandAugment")
 def _rand_augment(to: Conversion, op: Any, place: str) -> None:
     to.image(
-        ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, _interpolation(op, _TURNS), levels(op.fill)),
+        ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, interpolation_of(op, _TURNS), levels(op.fill)),
         absolute=True,
     )
 
 
 @converts("torchvision", "TrivialAugmentWide")
 def _trivial_augment_wide(to: Conversion, op: Any, place: str) -> None:
-    policy = ops.TrivialAugmentWide(op.num_magnitude_bins, _interpolation(op, _TURNS), levels(op.fill))
+    policy = ops.TrivialAugmentWide(op.num_magnitude_bins, interpolation_of(op, _TURNS), levels(op.fill))
     to.image(policy, absolute=True)
 
 
@@ -199,9 +200,26 @@ def _normalize(to: Conversion, op: Any, place: str) -> None:
     to.normalized(ops.Normalize(numbers(op.mean), numbers(op.std)))
 
 
-@converts("torchvision", "Identity", "ToPureTensor")
+@converts("torchvision", "Identity", "ToPureTensor", "RGB")
 def _identity(to: Conversion, op: Any, place: str) -> None:
-    pass
+    pass  # Images have three channels here, also those of gray files.
+
+
+@converts("torchvision", "Lambda")
+def _lambda(to: Conversion, op: Any, place: str) -> None:
+    code = getattr(getattr(op, "lambd", None), "__code__", None)
+    makes_rgb = code is not None and code.co_names == ("convert",) and "RGB" in code.co_consts
+    refuse_unless(makes_rgb, "code that servers do not have: apply it to what the loader hands out")
+
+
+@converts("torchvision", "ImageClassification")
+def _image_classification(to: Conversion, op: Any, place: str) -> None:
+    """What ``ResNet50_Weights.DEFAULT.transforms()`` and its like are."""
+    to.image(ops.Resize(numbers(op.resize_size), interpolation_of(op), antialias=_antialias(op)))
+    to.image(ops.CenterCrop(numbers(op.crop_size)))
+    to.channels_first()
+    to.to_float("float32", True)
+    to.normalized(ops.Normalize(numbers(op.mean), numbers(op.std)))
 
 
 @converts("torchvision", "ToPILImage")

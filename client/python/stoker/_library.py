@@ -210,8 +210,8 @@ class Owner:
     def check_process(self) -> None:
         if self.in_child():
             raise ForkedError(
-                f"this loader was made in process {self._pid} and is used in its forked child {self._getpid()}, where its "
-                "threads and connections do not exist. The servers do the work of a DataLoader's workers: leave "
+                f"this loader was made in process {self._pid} and is used in its forked child {self._getpid()}, where "
+                "its threads and connections do not exist. The servers do the work of a DataLoader's workers: leave "
                 "num_workers at 0, as in torch.utils.data.DataLoader(loader, batch_size=None), or iterate over the "
                 "loader itself. A process that needs its own batches is spawned, not forked, and makes its own loader"
             )

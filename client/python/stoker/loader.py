@@ -44,8 +44,8 @@ class Loader(_library.Owner):
     batch_size=None)`` works, where torch was imported before the loader was made, and is not needed.
 
     Arguments:
-        servers: an address, or several in a list or between commas: ``"host:port"``, ``"dns:///name:port"`` for all addresses of a name,
-            ``"file:/path"`` for those that a file lists, ``"unix:/path"``.
+        servers: an address, or several in a list or between commas: ``"host:port"``, ``"dns:///name:port"`` for all
+            addresses of a name, ``"file:/path"`` for those that a file lists, ``"unix:/path"``.
         dataset: its name; may be left out where the servers have just one.
         batch_size: samples of a batch of this rank.
         device: "cpu", "cuda" (torch's current one, else the first), "cuda:1", or a ``torch.device``.
@@ -55,8 +55,8 @@ class Loader(_library.Owner):
         layout: "channels_first", images are batch × channels × height × width, as torchvision's are: the default for
             torch and for floats; or "channels_last", batch × height × width × channels, as they travel: the default for
             uint8 elsewhere. A ``ToMemoryFormat`` in ``transforms`` says the same.
-        transforms: a list of ``stoker.transforms``, or their ``Compose`` or ``Pipeline``; a ``Compose`` of torchvision
-            or Albumentations, as ``stoker.transforms.convert`` takes it; the name of a pipeline that the servers offer;
+        transforms: a list of ``stoker.transforms``, or their ``Compose`` or ``Pipeline``; whatever ``stoker.convert``
+            takes of torchvision, timm and Albumentations; the name of a pipeline that the servers offer;
             a ``pathlib.Path`` to a pipeline in YAML; or a dict, as the YAML has it. Default: RandomResizedCrop(224),
             RandomHorizontalFlip.
         bad_samples: what a file that cannot be decoded does: "fail" (the default) ends the epoch and names it;
@@ -140,7 +140,7 @@ class Loader(_library.Owner):
         self._names = names
         shuffle = _options.shuffle_mode(shuffle)
         self._last_batch = last_batch or ("partial" if shuffle == "none" else "drop")
-        # The iterations begun so far. Only the last one goes on. Its iterator holds the loader, so not the other way round.
+        # The iterations begun so far. Only the last one goes on. Its iterator holds the loader, not the other way round.
         self._iterations = 0
         self._begun = False  # Becomes true when the iteration hands out a batch, and false where it is over.
         self._failed = False  # The library goes on saying what the last iteration failed with.
