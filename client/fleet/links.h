@@ -34,9 +34,9 @@ struct Link {
 
   std::string problem = "not connected yet";  // Why the server is not used; empty if it is.
   bool hung = false;                          // The stream is given up since the server was silent.
-  bool differs = false;                       // The last stream was not opened, for the server has other data or pixels.
-  int garbled = 0;                            // Garbled spans since the last good one.
-  uint64_t spans = 0;                         // Good spans, of all streams.
+  bool differs = false;  // The last stream was not opened, for the server has other data or pixels.
+  int garbled = 0;       // Garbled spans since the last good one.
+  uint64_t spans = 0;    // Good spans, of all streams.
 };
 
 // The connections that a job has, or tries to have, to its servers: which there should be, when each is tried again,

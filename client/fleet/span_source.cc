@@ -158,9 +158,9 @@ void SpanSource::RefuseOtherData() {
   {
     absl::MutexLock lock(&mutex_);
     if (stopping_ || !links_.AllDiffer()) return;
-    status = absl::FailedPreconditionError(
-        absl::StrCat("no server has what this job began with (", absl::StrJoin(links_.Problems(), "; "),
-                     "): bring it back and go on, or begin a new job"));
+    status = absl::FailedPreconditionError(absl::StrCat("no server has what this job began with (",
+                                                        absl::StrJoin(links_.Problems(), "; "),
+                                                        "): bring it back and go on, or begin a new job"));
     failed = std::exchange(requests_, {});
     std::set<Ticket> tickets;
     for (const auto& [ticket, request] : failed) tickets.insert(ticket);

@@ -28,9 +28,11 @@ namespace stoker {
 // Fetches spans from a fleet of servers: keeps a stream to each, asks as the scheduler says, copies what comes to where
 // it belongs, and asks again for what was lost. Servers that go away, or stay silent past a deadline, are tried again,
 // with growing pauses; those that come back, or appear under a name, are used from then on; one whose dataset or pixels
-// differ is not, and where all differ, what is needed fails. links.h knows the connections, scheduler.h what is asked from whom.
+// differ is not, and where all differ, what is needed fails. links.h knows the connections, scheduler.h what is asked
+// from whom.
 //
-// Thread-safe. Calls back on the transport's thread and its own, without any lock. Must be shut down before it is let go.
+// Thread-safe. Calls back on the transport's thread and its own, without any lock. Must be shut down before it is let
+// go.
 class SpanSource : public std::enable_shared_from_this<SpanSource> {
  public:
   struct Options {
