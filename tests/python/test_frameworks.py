@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -106,3 +107,41 @@ def test_what_is_killed_goes_on_in_the_same_order(server, tmp_path, framework):
     after = resumed.steps()
     begun = len(expected) - len(after)
     assert 0 < begun <= len(before) and after == expected[begun:], resumed.told()
+
+
+_SHARED_SAMPLES = """
+    import os, sys, stoker, torch.distributed
+    from torch.utils.data import DataLoader
+
+    def refusal(batches):
+        try:
+            next(iter(batches))
+        except stoker.FailedPreconditionError as error:
+            return str(error)
+
+    ranks = {key: os.environ.pop(key) for key in ("RANK", "WORLD_SIZE")}
+    early = stoker.Loader(sys.argv[1], batch_size=16)
+    told = stoker.Loader(sys.argv[1], batch_size=16, rank=0, world_size=1)
+    os.environ.update(ranks)
+    torch.distributed.init_process_group("gloo")
+    late = stoker.Loader(sys.argv[1], batch_size=16)
+    assert (late.rank, late.world_size) == (int(ranks["RANK"]), 2) and refusal(late) is None and refusal(told) is None
+    assert "torch.distributed has 2 ranks and the loader was made for 1" in refusal(early)
+
+    from accelerate import Accelerator
+    accelerator = Accelerator(cpu=True)
+    assert refusal(accelerator.prepare(late)) is None
+    wrong = refusal(accelerator.prepare(DataLoader(late, batch_size=None)))
+    assert "Give prepare() the loader itself" in wrong
+    print("done", flush=True)
+    os._exit(0)  # Accelerate would wait for what was broken off.
+"""
+
+
+def test_ranks_that_would_train_on_the_same_samples_are_refused(server, tmp_path):
+    pytest.importorskip("accelerate")
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(_SHARED_SAMPLES))
+    run = Run(tmp_path, "run", *LAUNCH, *TWO_RANKS, program, server.address)
+    run.finish()
+    assert run.told().count("done") == 2

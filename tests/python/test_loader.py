@@ -408,6 +408,15 @@ def test_a_data_loaders_words_are_answered(argument, answer):
         Loader("127.0.0.1:1", batch_size=1, **argument)
 
 
+def test_a_derived_class_may_use_a_data_loaders_words(server):
+    class Mine(Loader):
+        def __init__(self, address, transform):
+            super().__init__(address, batch_size=16, transforms=transform, output="numpy")
+
+    with Mine(server.address, transform=SMALL) as loader:
+        assert next(iter(loader))[0].shape == (16, 32, 32, 3)
+
+
 def test_servers_may_stand_between_commas(server, start_server, photos):
     other = start_server("--data", photos)
     with Loader(f"{server.address}, {other.address},", batch_size=16, output="numpy") as loader:

@@ -98,7 +98,8 @@ class Loader(_library.Owner):
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Loader:
-        _options.answer_data_loaders_words(options)
+        if cls.__init__ is Loader.__init__:  # A derived class may have arguments of its own.
+            _options.answer_data_loaders_words(options)
         return super().__new__(_torch.dataset_class(cls))
 
     def __init__(
