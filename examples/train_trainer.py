@@ -12,7 +12,7 @@ from torch import nn
 from transformers import Trainer, TrainerCallback, TrainingArguments
 
 import stoker
-from stoker import transforms
+from stoker.transforms import CenterCrop, RandomHorizontalFlip, RandomResizedCrop, Resize
 
 
 class Network(nn.Module):
@@ -22,8 +22,7 @@ class Network(nn.Module):
         self.layers = nn.Sequential(convolution, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, classes))
 
     def forward(self, image: torch.Tensor, label: torch.Tensor) -> dict:
-        logits = self.layers(image)
-        return {"loss": nn.functional.cross_entropy(logits, label), "logits": logits}
+        return {"loss": nn.functional.cross_entropy(logits := self.layers(image), label), "logits": logits}
 
 
 class FromServers(Trainer):
@@ -45,21 +44,17 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Trains with transformers' Trainer on served photographs.")
     parser.add_argument("server", help="host:port of a stokerd")
     parser.add_argument("--classes", type=int, default=10)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--checkpoints", default="checkpoints")
     given = parser.parse_args()
-    # ignore_data_skip: the loader goes on by itself, and need not read again what was trained on.
     arguments = TrainingArguments(
-        given.checkpoints, num_train_epochs=given.epochs, per_device_train_batch_size=16, label_names=["label"],
-        eval_strategy="epoch", save_steps=5, ignore_data_skip=True, report_to=[],
+        "checkpoints", num_train_epochs=2, per_device_train_batch_size=16, label_names=["label"],
+        eval_strategy="epoch", save_steps=5, report_to=[], ignore_data_skip=True,  # The loader knows its place.
     )  # fmt: skip
     common = dict(batch_size=16, dtype="float32", as_dict=True, device=arguments.device)
-    augment = [transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip()]
-    resize = [transforms.Resize(72), transforms.CenterCrop(64)]
-    training = stoker.Loader(given.server, **common, transforms=augment)
-    evaluation = stoker.Loader(given.server, **common, transforms=resize, shuffle=False, last_batch="pad")
+    training = stoker.Loader(given.server, **common, transforms=[RandomResizedCrop(64), RandomHorizontalFlip()])
+    common.update(shuffle=False, last_batch="pad")  # Lest a rank have an empty batch, whose loss is no number.
+    evaluation = stoker.Loader(given.server, **common, transforms=[Resize(72), CenterCrop(64)])
     trainer = FromServers(Network(given.classes), arguments, None, training, evaluation, callbacks=[KeepsThePlace()])
-    places = sorted(Path(given.checkpoints).glob("*/loader.json"), key=lambda place: place.stat().st_mtime)
+    places = sorted(Path("checkpoints").glob("*/loader.json"), key=lambda place: place.stat().st_mtime)
     if places:
         training.load_state_dict(json.loads(places[-1].read_text()))
     trainer.train(resume_from_checkpoint=str(places[-1].parent) if places else None)
