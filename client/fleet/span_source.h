@@ -120,7 +120,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   // Takes a ticket's request out, or null if it was forgotten.
   std::unique_ptr<Request> TakeRequest(Ticket ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Client* const client_;  // Not owned: the transport's thread may destroy this, but never a client.
+  Client* const client_;  // This does not own it: the transport's thread may destroy this, but no client.
   const v1::Open open_;
   const v1::DescribeResponse description_;
 
