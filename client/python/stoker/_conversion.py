@@ -38,6 +38,9 @@ class Follows(Refusal):
     """The op wants another one before it. That may be one of those that could not be converted."""
 
 
+FOREIGN_CODE = "code that servers do not have: apply it to what the loader hands out"
+
+
 def children(container: Any, name: str) -> Iterable[tuple[str, Any]]:
     """The ops that a list, Compose or Sequential holds, flattened, each with its place."""
     if isinstance(container, (list, tuple)):
@@ -88,7 +91,7 @@ class Conversion:
             kind = type(op.op if isinstance(op, Forced) else op)
             handlers = HANDLERS.get(kind.__module__.partition(".")[0])
             if handlers is None:
-                raise Refusal("code that servers do not have: apply it to what the loader hands out")
+                raise Refusal(FOREIGN_CODE)
             if kind.__name__ not in handlers:
                 raise Refusal(_WHY.get(kind.__name__, "Stoker has no such op"))
             if kind.__module__.startswith("albumentations") and probability(op) == 0:
@@ -272,6 +275,7 @@ def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
 
 
 _WHY = {
+    "Lambda": FOREIGN_CODE,
     "RandomOrder": "Stoker keeps the order of ops; RandomChoice of two orders comes near",
     "SomeOf": "Stoker chooses one (OneOf) or each by its p (RandomApply)",
     "AutoAugment": "Stoker has RandAugment and TrivialAugmentWide instead",

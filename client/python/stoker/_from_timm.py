@@ -1,4 +1,4 @@
-"""Converts the ops that timm.data.create_transform adds to torchvision's."""
+"""Converts the ops that timm.data.create_transform adds to torchvision's, but for those that do the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import _ops as ops
-from ._conversion import Conversion, converts, numbers, refuse_unless
+from ._conversion import Conversion, Refusal, converts, numbers, refuse_unless
 from ._from_torchvision import interpolation_of
 
 
@@ -20,18 +20,6 @@ def _random_resized_crop(to: Conversion, op: Any, place: str) -> None:
     to.image(crop, linear=True)
 
 
-@converts("timm", "MaybeToTensor")
-def _maybe_to_tensor(to: Conversion, op: Any, place: str) -> None:
-    to.channels_first()
-    if to.cast is None:
-        to.to_float("float32", True)
-
-
-@converts("timm", "MaybePILToTensor", "ToNumpy")
-def _maybe_pil_to_tensor(to: Conversion, op: Any, place: str) -> None:
-    to.channels_first()
-
-
 @converts("timm", "RandomErasing")
 def _random_erasing(to: Conversion, op: Any, place: str) -> None:
     noise = op.rand_color or op.per_pixel
@@ -43,5 +31,7 @@ def _random_erasing(to: Conversion, op: Any, place: str) -> None:
 
 @converts("timm", "RandAugment", "AutoAugment", "AugMixAugment")
 def _policy(to: Conversion, op: Any, place: str) -> None:
-    refuse_unless(False, "draws other ops and magnitudes than torchvision's: leave auto_augment out and put "
-                         "torchvision's RandAugment or TrivialAugmentWide before MaybeToTensor")  # fmt: skip
+    raise Refusal(
+        "draws other ops and magnitudes than torchvision's: leave auto_augment out and put torchvision's RandAugment or "
+        "TrivialAugmentWide before MaybeToTensor"
+    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _ops as ops
-from ._conversion import Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
+from ._conversion import FOREIGN_CODE, Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
 from ._op import dtype_name
 
 # Pillow's numbers, which old releases of torchvision have.
@@ -172,6 +172,7 @@ def _mix_up(to: Conversion, op: Any, place: str) -> None:
     to.batch(getattr(ops, type(op).__name__)(alpha=op.alpha, num_classes=op.num_classes))
 
 
+@converts("timm", "MaybeToTensor")
 @converts("torchvision", "ToTensor")
 def _to_tensor(to: Conversion, op: Any, place: str) -> None:
     to.channels_first()
@@ -179,6 +180,7 @@ def _to_tensor(to: Conversion, op: Any, place: str) -> None:
         to.to_float("float32", True)
 
 
+@converts("timm", "MaybePILToTensor", "ToNumpy")
 @converts("torchvision", "ToImage", "ToImageTensor", "PILToTensor")
 def _to_image(to: Conversion, op: Any, place: str) -> None:
     to.channels_first()
@@ -209,7 +211,7 @@ def _identity(to: Conversion, op: Any, place: str) -> None:
 def _lambda(to: Conversion, op: Any, place: str) -> None:
     code = getattr(getattr(op, "lambd", None), "__code__", None)
     makes_rgb = code is not None and code.co_names == ("convert",) and "RGB" in code.co_consts
-    refuse_unless(makes_rgb, "code that servers do not have: apply it to what the loader hands out")
+    refuse_unless(makes_rgb, FOREIGN_CODE)
 
 
 @converts("torchvision", "ImageClassification")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Callable, Optional, Union
 
 from . import _layout, _library, _options, _torch, outputs
+from ._iteration import Epoch, Silence
 from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
 from .dataset import DatasetInfo
@@ -93,8 +93,7 @@ class Loader(_library.Owner):
 
     Raises a ``StokerError`` that says what is wrong: InvalidArgumentError names the option or op, NotFoundError the
     dataset, UnavailableError why no server answered. Iterating raises DataLossError for a bad sample,
-    DeadlineExceededError where nothing came for ``progress_timeout``; these stay until ``set_epoch`` or
-    ``load_state_dict``. Ctrl-C interrupts a wait and leaves the loader usable.
+    DeadlineExceededError where nothing came for ``progress_timeout``; the next iteration begins afresh. Ctrl-C interrupts a wait and leaves the loader usable.
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Loader:
@@ -188,7 +187,7 @@ class Loader(_library.Owner):
             self.description = self._document(self._library.stoker_loader_describe)
             fields = self.description["fields"]
             chosen = outputs.choose(output, self.description["device"], [field["dtype"] for field in fields])
-            self._output = outputs.open(chosen, _layout.settle(self.description, layout, chosen))
+            self._output = outputs.make(chosen, _layout.settle(self.description, layout, chosen))
         except BaseException:
             self.close()
             raise
@@ -272,12 +271,12 @@ class Loader(_library.Owner):
             elif self._failed:
                 self._restore(self._state())  # The same place, without the error.
             self._iterations += 1
-            return _Epoch(self, self._iterations, hand_out)
+            return Epoch(self, self._iterations, hand_out)
 
     def _next(self, iteration: int) -> Optional[Batch]:
         """The iteration's next batch, or None at the epoch's end."""
         with _torch.profiled("stoker.wait"):
-            silence = _Silence()
+            silence = Silence()
             while True:
                 with self._exclusively():
                     if iteration != self._iterations:
@@ -492,50 +491,3 @@ class Loader(_library.Owner):
             if warning not in self._warned:
                 self._warned.add(warning)
                 warnings.warn(warning, StokerWarning, stacklevel=4)
-
-
-class _Silence:
-    """A wait for a batch, which is told when it is long, and why; and again when it is over."""
-
-    _TELL_AFTER = 3.0  # Seconds.
-
-    def __init__(self) -> None:
-        self._begun = time.monotonic()
-        self._told = False
-
-    def go_on(self, document: Callable[..., dict[str, Any]], stats: Callable[..., int]) -> None:
-        if self._told or time.monotonic() - self._begun < self._TELL_AFTER:
-            return
-        self._told = True
-        servers = document(stats).get("servers", [])
-        reasons = [f"{server['address']}: {server['problem'] or 'connected, and at work'}" for server in servers]
-        self._warn(f"no batch for {self._TELL_AFTER:g} s ({'; '.join(reasons)}): waiting on")
-
-    def end(self) -> None:
-        if self._told:
-            self._warn(f"a batch came after {time.monotonic() - self._begun:.0f} s")
-
-    def _warn(self, text: str) -> None:
-        warnings.warn(text, StokerWarning, stacklevel=5)
-
-
-class _Epoch:
-    """One iteration over a loader."""
-
-    def __init__(self, loader: Loader, iteration: int, hand_out: Callable[[Batch], Any]) -> None:
-        self._loader = loader
-        self._iteration = iteration
-        self._hand_out = hand_out
-        self._over = False
-
-    def __iter__(self) -> _Epoch:
-        return self
-
-    def __next__(self) -> Any:
-        if self._over:
-            raise StopIteration
-        batch = self._loader._next(self._iteration)
-        if batch is None:
-            self._over = True
-            raise StopIteration
-        return self._hand_out(batch)

@@ -50,7 +50,7 @@ def choose(output: str, device: str, dtypes: Iterable[str]) -> str:
     return output
 
 
-def open(output: str, moved: Sequence[bool]) -> Output:
+def make(output: str, moved: Sequence[bool]) -> Output:
     """The output that `choose` returned. It moves the channels, which come last, before height and width in the fields
     for which `moved` is true."""
     return _OUTPUTS[output](moved)
