@@ -15,7 +15,18 @@ from pathlib import Path
 
 import pytest
 
+from stoker import Loader, transforms
+
 BINARIES = Path(os.environ.get("STOKER_TEST_BINARIES", ""))
+SMALL = [transforms.RandomResizedCrop(32), transforms.RandomHorizontalFlip()]
+
+
+def loader_of(server, batch_size=16, **options):
+    return Loader(server.address, batch_size=batch_size, **{"transforms": SMALL, "output": "numpy", **options})
+
+
+def ids_of(loader):
+    return [index for batch in loader.batches() for index in batch.info().sample_ids]
 
 
 class Server:
