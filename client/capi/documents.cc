@@ -91,6 +91,7 @@ std::string DescribeDocument(const Loader& loader) {
   return Dump({{"dataset", options.dataset},
                {"samples", description.identity().samples()},
                {"fingerprint", absl::BytesToHexString(description.identity().fingerprint())},
+               {"dataset_samples", description.dataset_samples()},
                {"batch_size", options.batch_size},
                {"rank", options.rank},
                {"world_size", options.world_size},
@@ -128,6 +129,14 @@ std::string StatsDocument(const LoaderStats& stats) {
                  {"pack", Seconds(stats.server.pack())}}},
                {"servers", servers},
                {"warnings", stats.warnings}});
+}
+
+std::string NamesDocument(const std::vector<std::string>& names) { return Dump(Json(names)); }
+
+std::string LabelsDocument(const std::vector<v1::LabelRun>& labels) {
+  Json runs = Json::array();
+  for (const v1::LabelRun& run : labels) runs.push_back({run.label(), run.count()});
+  return Dump(runs);
 }
 
 std::string SubstitutedDocument(const Batch& batch) {

@@ -2,6 +2,7 @@
 #define STOKER_CLIENT_CAPI_DOCUMENTS_H_
 
 #include <string>
+#include <vector>
 
 #include "client/loader/batch.h"
 #include "client/loader/loader.h"
@@ -19,6 +20,8 @@ std::string ListDocument(const v1::ListDatasetsResponse& list);
 std::string DescribeDocument(const Loader& loader);
 std::string StatsDocument(const LoaderStats& stats);
 std::string SubstitutedDocument(const Batch& batch);
+std::string NamesDocument(const std::vector<std::string>& names);
+std::string LabelsDocument(const std::vector<v1::LabelRun>& labels);
 
 }  // namespace stoker
 

@@ -82,6 +82,31 @@ stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int 
   });
 }
 
+stoker_code stoker_loader_classes(const stoker_loader* loader, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const auto classes, self.loader->index().Classes());
+    *json = CopyOf(stoker::NamesDocument(classes));
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_loader_labels(const stoker_loader* loader, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const auto labels, self.loader->index().Labels());
+    *json = CopyOf(stoker::LabelsDocument(labels));
+    return absl::OkStatus();
+  });
+}
+
+stoker_code stoker_loader_names(const stoker_loader* loader, const uint64_t* sample_ids, uint64_t count, char** json) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (sample_ids == nullptr && count > 0) return absl::InvalidArgumentError("sample_ids: a null pointer");
+    STOKER_ASSIGN_OR_RETURN(const auto names, self.loader->index().Names({sample_ids, sample_ids + count}));
+    *json = CopyOf(stoker::NamesDocument(names));
+    return absl::OkStatus();
+  });
+}
+
 stoker_code stoker_loader_stats(const stoker_loader* loader, char** json) {
   return CallOn(loader, [&](const stoker_loader& self) {
     *json = CopyOf(stoker::StatsDocument(self.loader->stats()));

@@ -92,6 +92,26 @@ void OptionReader::Read(const std::string& key, std::vector<std::string>& texts)
   texts = value->get<std::vector<std::string>>();
 }
 
+void OptionReader::Read(const std::string& key, std::vector<uint64_t>& numbers) {
+  const Json* value = Find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return Expected(key, "a list of whole numbers", *value);
+  for (const Json& element : *value) {
+    if (!element.is_number_unsigned()) return Expected(key, "whole numbers from 0 on", element);
+    numbers.push_back(element.get<uint64_t>());
+  }
+}
+
+void OptionReader::Read(const std::string& key, std::map<std::string, uint64_t>& whole_numbers) {
+  const Json* value = Find(key);
+  if (value == nullptr) return;
+  if (!value->is_object()) return Expected(key, "an object of whole numbers", *value);
+  for (const auto& [name, number] : value->items()) {
+    if (!number.is_number_unsigned()) return Expected(key, "whole numbers", number);
+    whole_numbers[name] = number.get<uint64_t>();
+  }
+}
+
 void OptionReader::Read(const std::string& key, bool& flag) {
   const Json* value = Find(key);
   if (value == nullptr) return;

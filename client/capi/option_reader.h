@@ -2,6 +2,7 @@
 #define STOKER_CLIENT_CAPI_OPTION_READER_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,9 @@ class OptionReader {
   void Read(const std::string& key, std::string& text);
   void Read(const std::string& key, std::vector<std::string>& texts);
   void Read(const std::string& key, bool& flag);
-  void Read(const std::string& key, absl::Duration& seconds);  // The number must be above 0.
+  void Read(const std::string& key, std::vector<uint64_t>& numbers);                  // Whole ones.
+  void Read(const std::string& key, std::map<std::string, uint64_t>& whole_numbers);  // An object of them.
+  void Read(const std::string& key, absl::Duration& seconds);                         // The number must be above 0.
 
   // Reads a whole number from `least` to `most`.
   template <typename Integer>

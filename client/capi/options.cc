@@ -1,14 +1,17 @@
 #include "client/capi/options.h"
 
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "client/capi/option_reader.h"
 #include "common/config/yaml_proto.h"
+#include "common/identity/subset.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -57,10 +60,36 @@ void ReadPipeline(OptionReader& reader, LoaderOptions& options) {
     reader.Fail("pipeline", std::string(status.message()));
 }
 
+// Notes the failure of the option that `status`, whose message begins with "KEY: ", is about.
+void Check(OptionReader& reader, const std::string& key, const absl::Status& status) {
+  absl::string_view reason = status.message();
+  absl::ConsumePrefix(&reason, absl::StrCat(key, ": "));
+  if (!status.ok()) reader.Fail(key, std::string(reason));
+}
+
+void ReadSubset(OptionReader& reader, v1::Subset& subset) {
+  std::string split;
+  reader.Read("split", split);
+  if (!split.empty()) Check(reader, "split", ParseSplit(split, subset));
+  uint64_t split_seed = 0;
+  reader.Read("split_seed", split_seed, 0, std::numeric_limits<uint64_t>::max());
+  subset.set_split_seed(split_seed);
+  std::vector<uint64_t> indices;
+  reader.Read("indices", indices);
+  if (!indices.empty()) Check(reader, "indices", AddIds(std::move(indices), subset));
+  std::vector<std::string> classes;
+  reader.Read("classes", classes);
+  subset.mutable_classes()->Assign(classes.begin(), classes.end());
+  reader.Read("subset", *subset.mutable_list());
+}
+
 void ReadShuffleMode(OptionReader& reader, const std::string& key, v1::Shuffle& shuffle) {
   v1::ShuffleMode mode = v1::SHUFFLE_MODE_FULL;
-  reader.Read<v1::ShuffleMode>(
-      key, mode, {{"full", v1::SHUFFLE_MODE_FULL}, {"none", v1::SHUFFLE_MODE_NONE}, {"block", v1::SHUFFLE_MODE_BLOCK}});
+  reader.Read<v1::ShuffleMode>(key, mode,
+                               {{"full", v1::SHUFFLE_MODE_FULL},
+                                {"none", v1::SHUFFLE_MODE_NONE},
+                                {"block", v1::SHUFFLE_MODE_BLOCK},
+                                {"weighted", v1::SHUFFLE_MODE_WEIGHTED}});
   shuffle.set_mode(mode);
 }
 
@@ -75,6 +104,12 @@ absl::Status ReadShuffle(OptionReader& reader, v1::Shuffle& shuffle) {
   nested.Read("window_blocks", window_blocks, 1, kMost);
   shuffle.set_block_samples(block_samples);
   shuffle.set_window_blocks(window_blocks);
+  uint64_t samples = 0;
+  nested.Read("samples", samples, 1, kMost);
+  shuffle.set_samples(samples);
+  std::map<std::string, uint64_t> class_weights;
+  nested.Read("class_weights", class_weights);
+  for (const auto& [name, weight] : class_weights) (*shuffle.mutable_class_weights())[name] = weight;
   return nested.Finish();
 }
 
@@ -87,6 +122,7 @@ void ReadJob(OptionReader& reader, LoaderOptions& options) {
                          {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"partial", LastBatch::kPartial}});
   reader.Read("rank", options.rank, 0, kMost);
   reader.Read("world_size", options.world_size, 1, kMost);
+  ReadSubset(reader, options.subset);
   if (options.batch_size == 0) reader.Fail("batch_size", "is required");
 }
 

@@ -32,7 +32,7 @@ extern "C" {
 
 // This number is raised when a function is added. A change that breaks callers raises the library's major version
 // instead, which is 1 in libstoker.so.1.
-#define STOKER_ABI_VERSION 2
+#define STOKER_ABI_VERSION 3
 
 // gRPC's canonical codes.
 typedef enum stoker_code {
@@ -97,8 +97,17 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 //   pin                 page-locked memory for a GPU: "auto" (default) takes as much as it gets, "on" fails where it
 //                       does not get all, "off" takes none
 //   pinned_bytes        bound of page-locked memory; default: prefetch_bytes alone bounds it
+//   split               reads a part of the dataset alone: "[:90%]", "[90%:]", "[1/3:2/3]" cut by a hash of the
+//   samples'
+//                       names, "[:1000]", "[-1000:]" by their ids; several with a + between them
+//   split_seed          another seed cuts percentages and fractions otherwise; default 0
+//   indices             reads the samples with these ids alone; a list without an id twice, up to 4096 ranges
+//   classes             reads the samples of the classes with these names alone
+//   subset              reads the samples alone that the server's configuration has as a list of this name
 //   seed                default 0
-//   shuffle             "full" (default), "none", or {"mode": "block", "block_samples": …, "window_blocks": …}
+//   shuffle             "full" (default), "none", {"mode": "block", "block_samples": …, "window_blocks": …}, or
+//                       {"mode": "weighted", "class_weights": {"cat": 1, "dog": 2}, "samples": …}, which draws with
+//                       replacement; without weights all classes alike; "samples" of an epoch, default all
 //   last_batch          "drop" (default), "pad", "partial"
 //   rank, world_size    default: RANK and WORLD_SIZE of the environment, else one rank
 //   prefetch            batches ahead; default: enough to keep servers busy; bounded by "prefetch_bytes", default 1 GiB
@@ -114,8 +123,9 @@ STOKER_EXPORT stoker_code stoker_loader_create(const char* options, stoker_loade
 // Ends the loader and its streams. Batches and tensors stay valid. Null is allowed.
 STOKER_EXPORT void stoker_loader_destroy(stoker_loader* loader);
 
-// Describes the loader as JSON: {"dataset", "samples", "fingerprint", "batch_size", "rank", "world_size",
-// "batches_per_epoch", "sample_bytes", "seed", "device", "pipeline", "fields": [{"name", "dtype", "shape"}]}. The
+// Describes the loader as JSON: {"dataset", "samples", "fingerprint", "dataset_samples", "batch_size", "rank",
+// "world_size", "batches_per_epoch", "sample_bytes", "seed", "device", "pipeline", "fields": [{"name", "dtype",
+// "shape"}]}. The samples and the fingerprint are those of the part that is read; "dataset_samples" counts all. The
 // pipeline has its defaults filled in. The fields are those of batches; shapes lack the batch's dimension.
 STOKER_EXPORT stoker_code stoker_loader_describe(const stoker_loader* loader, char** json);
 
@@ -149,6 +159,21 @@ STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const cha
 // {"read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
 // call this.
 STOKER_EXPORT stoker_code stoker_loader_stats(const stoker_loader* loader, char** json);
+
+// What the servers' index knows of the loader's dataset. Each call asks them, page by page, and any thread may call it.
+// They fail with STOKER_INVALID_ARGUMENT where the index has no labels, and with STOKER_FAILED_PRECONDITION where the
+// servers are too old or have other data by now. Since ABI version 3.
+
+// Gives the names of the dataset's classes by label, as JSON: ["cat", "dog"]. Empty where labels have no names.
+STOKER_EXPORT stoker_code stoker_loader_classes(const stoker_loader* loader, char** json);
+
+// Gives the labels of the samples that the loader reads, in the order of their ids, run-length encoded as JSON: [[0,
+// 3], [1, 2]] stands for 0, 0, 0, 1, 1.
+STOKER_EXPORT stoker_code stoker_loader_labels(const stoker_loader* loader, char** json);
+
+// Gives the names of `count` samples in the order of their ids in `sample_ids`, as a list in JSON.
+STOKER_EXPORT stoker_code stoker_loader_names(const stoker_loader* loader, const uint64_t* sample_ids, uint64_t count,
+                                              char** json);
 
 // ---- batches ----
 

@@ -64,6 +64,9 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
   STOKER_ASSIGN_OR_RETURN(const std::string on_device, DeviceFields(response, fields));
   std::string text = absl::StrFormat("%-13s%s\n%-13s%d\n%-13s%s\n", "dataset", Printable(dataset), "samples",
                                      identity.samples(), "fingerprint", absl::BytesToHexString(identity.fingerprint()));
+  if (response.dataset_samples() > identity.samples())
+    absl::StrAppendFormat(&text, "%-13s%d samples of the dataset's %d\n", "part", identity.samples(),
+                          response.dataset_samples());
   absl::StrAppendFormat(&text, "%-13sversion %d, check %016x\n", "pixels", identity.pixel_version(),
                         identity.pixel_check());
   absl::StrAppend(&text, as_sent, on_device);
@@ -84,6 +87,7 @@ absl::StatusOr<int> RunDescribe(const SourceFlags& flags, bool explain) {
   request.set_dataset(source.dataset);
   if (source.pipeline.has_value()) *request.mutable_pipeline() = *source.pipeline;
   if (!source.pipeline_name.empty()) request.set_pipeline_name(source.pipeline_name);
+  if (source.subset.ByteSizeLong() > 0) *request.mutable_subset() = source.subset;
   request.set_explain(explain);
   STOKER_ASSIGN_OR_RETURN(const v1::DescribeResponse response, source.client->Describe(request));
   STOKER_ASSIGN_OR_RETURN(const std::string text, Describe(source.dataset, response));

@@ -10,6 +10,7 @@
 #include "client/cli/printable.h"
 #include "common/check.h"
 #include "common/config/yaml_proto.h"
+#include "common/identity/subset.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -18,8 +19,19 @@ namespace {
 v1::ShuffleMode ShuffleModeOf(const std::string& word) {
   if (word == "none") return v1::SHUFFLE_MODE_NONE;
   if (word == "block") return v1::SHUFFLE_MODE_BLOCK;
+  if (word == "weighted") return v1::SHUFFLE_MODE_WEIGHTED;
   STOKER_CHECK(word == "full");
   return v1::SHUFFLE_MODE_FULL;
+}
+
+absl::StatusOr<v1::Subset> SubsetOf(const SourceFlags& flags) {
+  v1::Subset subset;
+  if (!flags.split.empty()) STOKER_RETURN_IF_ERROR(ParseSplit(flags.split, subset));
+  subset.set_split_seed(flags.split_seed);
+  for (absl::string_view name : absl::StrSplit(flags.classes, ',', absl::SkipEmpty()))
+    subset.add_classes(std::string(name));
+  subset.set_list(flags.list);
+  return subset;
 }
 
 }  // namespace
@@ -60,6 +72,17 @@ void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
   AddServerFlags(command, flags.server);
   command.add_option("--dataset", flags.dataset, "The dataset to read; may be left out if the servers have just one")
       ->type_name("NAME");
+  auto* split = command
+                    .add_option("--split", flags.split,
+                                "Read a part: [:90%], [1/3:2/3] by samples' names, [:1000], [-1000:] by their ids")
+                    ->type_name("[BEGIN:END]");
+  command.add_option("--split-seed", flags.split_seed, "Another seed cuts percentages otherwise [0]")
+      ->check(WholeNumber())
+      ->needs(split)
+      ->type_name("N");
+  command.add_option("--classes", flags.classes, "Read the samples of these classes alone")->type_name("NAME,...");
+  command.add_option("--subset", flags.list, "Read a list of samples that the servers have by this name")
+      ->type_name("NAME");
   auto* file =
       command.add_option("--pipeline", flags.pipeline_file, "Ops in YAML [RandomResizedCrop(224), then a flip]")
           ->type_name("FILE");
@@ -75,8 +98,10 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_option("--seed", flags.seed, "Seed of the order and of all random ops [0]")
       ->check(WholeNumber())
       ->type_name("N");
-  command.add_option("--shuffle", flags.shuffle, "How samples are shuffled: full, block or none [full]")
-      ->check(Silent(CLI::IsMember({"full", "block", "none"})))
+  command
+      .add_option("--shuffle", flags.shuffle,
+                  "How samples are shuffled: full, block, none, or weighted, which draws all classes alike [full]")
+      ->check(Silent(CLI::IsMember({"full", "block", "none", "weighted"})))
       ->type_name("MODE");
   command.add_option("--span-samples", flags.span_samples)->group("");
 }
@@ -95,6 +120,7 @@ absl::StatusOr<Source> OpenSource(const SourceFlags& flags) {
   Source source{.dataset = flags.dataset, .pipeline_name = flags.pipeline_name};
   if (!flags.pipeline_file.empty())
     STOKER_RETURN_IF_ERROR(ReadYamlFile(flags.pipeline_file, source.pipeline.emplace()));
+  STOKER_ASSIGN_OR_RETURN(source.subset, SubsetOf(flags));
   STOKER_ASSIGN_OR_RETURN(source.client, Connect(flags.server));
   if (source.dataset.empty()) {
     STOKER_ASSIGN_OR_RETURN(source.dataset, source.client->OnlyDataset());
@@ -106,6 +132,7 @@ LoaderOptions LoaderOptionsFor(const Source& source, const JobFlags& flags) {
   LoaderOptions options;
   options.client = source.client;
   options.dataset = source.dataset;
+  options.subset = source.subset;
   options.pipeline = source.pipeline;
   options.pipeline_name = source.pipeline_name;
   options.batch_size = flags.batch_size;

@@ -26,6 +26,8 @@ struct ServerFlags {
 struct SourceFlags {
   ServerFlags server;
   std::string dataset;
+  std::string split, classes, list;  // the part of the dataset to read; classes are separated by commas
+  uint64_t split_seed = 0;
   std::string pipeline_file, pipeline_name;
 };
 
@@ -55,12 +57,13 @@ absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags);
 struct Source {
   std::shared_ptr<Client> client;
   std::string dataset;
+  v1::Subset subset;
   std::optional<v1::Pipeline> pipeline;
   std::string pipeline_name;
 };
 
-// Connects, and reads the pipeline's file. If no dataset is named it takes the only one; InvalidArgument, with their
-// names, if there are several.
+// Connects, and reads the pipeline's file. InvalidArgument says what is wrong with --split. If no dataset is named it
+// takes the only one; InvalidArgument, with their names, if there are several.
 absl::StatusOr<Source> OpenSource(const SourceFlags& flags);
 
 LoaderOptions LoaderOptionsFor(const Source& source, const JobFlags& flags);

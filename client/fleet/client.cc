@@ -31,11 +31,12 @@ struct Answer {
   absl::StatusOr<Response> response = absl::UnavailableError("no answer yet");
 };
 
-// Asks all servers at once. Returns when all have answered, or `kGrace` after the first that succeeded.
+// Asks all servers at once. Returns when all have answered, or `grace` after the first that succeeded.
 template <typename Response>
 std::vector<Answer<Response>> AskAll(
     const std::vector<std::string>& addresses,
-    const std::function<absl::StatusOr<Response>(const std::string&, Transport::Call&)>& ask) {
+    const std::function<absl::StatusOr<Response>(const std::string&, Transport::Call&)>& ask,
+    absl::Duration grace = kGrace) {
   struct Pending {
     absl::Mutex mutex;
     absl::CondVar changed;
@@ -59,7 +60,7 @@ std::vector<Answer<Response>> AskAll(
   {
     absl::MutexLock lock(&pending.mutex);
     while (pending.answered < addresses.size() && !pending.succeeded) pending.changed.Wait(&pending.mutex);
-    const absl::Time deadline = absl::Now() + kGrace;
+    const absl::Time deadline = absl::Now() + grace;
     while (pending.answered < addresses.size() && !pending.changed.WaitWithDeadline(&pending.mutex, deadline)) {
     }
   }
@@ -80,6 +81,13 @@ absl::Status NoneAnswered(const std::vector<Answer<Response>>& answers, absl::Du
   }
   return absl::UnavailableError(absl::StrCat("no server answered within ", absl::FormatDuration(timeout), " (",
                                              absl::StrJoin(reasons, "; "), "); is stokerd running there?"));
+}
+
+template <typename Response>
+absl::StatusOr<Response> FirstOf(const std::vector<Answer<Response>>& answers, absl::Duration timeout) {
+  for (const auto& answer : answers)
+    if (answer.response.ok()) return *answer.response;
+  return NoneAnswered(answers, timeout);
 }
 
 // The name in the servers' certificates, where it is not the host that each is reached by.
@@ -157,9 +165,29 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
       AskAll<v1::ListDatasetsResponse>(addresses, [this](const std::string& address, Transport::Call& call) {
         return transport_->ListDatasets(address, options_.connect_timeout, call);
       });
-  for (const auto& answer : answers)
-    if (answer.response.ok()) return *answer.response;
-  return NoneAnswered(answers, options_.connect_timeout);
+  return FirstOf(answers, options_.connect_timeout);
+}
+
+absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {
+  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
+  return FirstOf(AskAll<v1::ListClassesResponse>(
+                     addresses,
+                     [&](const std::string& address, Transport::Call& call) {
+                       return transport_->ListClasses(address, request, options_.connect_timeout, call);
+                     },
+                     absl::ZeroDuration()),
+                 options_.connect_timeout);
+}
+
+absl::StatusOr<v1::ListSamplesResponse> Client::ListSamples(const v1::ListSamplesRequest& request) {
+  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
+  return FirstOf(AskAll<v1::ListSamplesResponse>(
+                     addresses,
+                     [&](const std::string& address, Transport::Call& call) {
+                       return transport_->ListSamples(address, request, options_.connect_timeout, call);
+                     },
+                     absl::ZeroDuration()),
+                 options_.connect_timeout);
 }
 
 absl::StatusOr<std::string> Client::OnlyDataset() {

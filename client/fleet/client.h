@@ -46,6 +46,11 @@ class Client {
   // The datasets of the first server that answers. Unavailable, with each server's reason, if none answers in time.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets();
 
+  // One page of what the servers' index knows of a dataset, from the first server that answers. Errors as of Describe;
+  // servers that are too old to tell refuse with Unimplemented.
+  absl::StatusOr<v1::ListClassesResponse> ListClasses(const v1::ListClassesRequest& request);
+  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const v1::ListSamplesRequest& request);
+
   // The name of the servers' dataset, where they have just one; else InvalidArgument lists their datasets.
   absl::StatusOr<std::string> OnlyDataset();
 

@@ -51,6 +51,9 @@ class Loader::Impl {
   const std::vector<v1::Field>& fields() const { return job_.device_pipeline.fields(); }
   const v1::DescribeResponse& description() const { return job_.description; }
   const LoaderOptions& options() const { return job_.options; }
+  DatasetIndex index() const {
+    return {job_.client.get(), job_.options.dataset, job_.options.subset, job_.description};
+  }
   LoaderStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -461,6 +464,7 @@ absl::Status Loader::Restore(const std::string& state, bool accept_other_pixels)
 }
 uint64_t Loader::batches_per_epoch() const { return impl_->batches_per_epoch(); }
 const std::vector<v1::Field>& Loader::fields() const { return impl_->fields(); }
+DatasetIndex Loader::index() const { return impl_->index(); }
 const v1::DescribeResponse& Loader::description() const { return impl_->description(); }
 const LoaderOptions& Loader::options() const { return impl_->options(); }
 LoaderStats Loader::stats() const { return impl_->stats(); }

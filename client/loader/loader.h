@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/fleet/dataset_index.h"
 #include "client/fleet/stats.h"
 #include "client/loader/batch.h"
 #include "client/loader/options.h"
@@ -73,6 +74,9 @@ class Loader {
 
   // The fields of a batch as Next() hands them out, after the device's ops, without the batch's dimension.
   const std::vector<v1::Field>& fields() const;
+
+  // What the servers' index knows of the dataset: class names, labels, names of samples.
+  DatasetIndex index() const;
 
   // What the servers said of the dataset and pipeline.
   const v1::DescribeResponse& description() const;

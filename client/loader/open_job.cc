@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/fields/schema.h"
 #include "common/identity/epoch_order.h"
+#include "common/identity/subset.h"
 #include "common/pipeline/pipeline.h"
 #include "common/pipeline/server_pipeline.h"
 #include "common/status_macros.h"
@@ -64,6 +65,17 @@ absl::Status CheckSizes(const LoaderOptions& options, const v1::DescribeResponse
   return absl::OkStatus();
 }
 
+bool IsPart(const v1::Subset& subset) { return subset.ByteSizeLong() > 0; }
+
+// Servers that know no subsets would serve the whole dataset in their place.
+absl::Status CheckKnowsSubsets(const LoaderOptions& options, const v1::DescribeResponse& description) {
+  const bool weighted = options.shuffle.mode() == v1::SHUFFLE_MODE_WEIGHTED;
+  if ((!IsPart(options.subset) && !weighted) || description.dataset_samples() > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("subset: the servers (", description.build(),
+                                                    ") are too old to serve part of a dataset, or to draw "
+                                                    "by class; upgrade them"));
+}
+
 v1::DescribeRequest RequestOf(const LoaderOptions& options) {
   v1::DescribeRequest request;
   request.set_dataset(options.dataset);
@@ -71,6 +83,8 @@ v1::DescribeRequest RequestOf(const LoaderOptions& options) {
     *request.mutable_pipeline() = *options.pipeline;
   else if (!options.pipeline_name.empty())
     request.set_pipeline_name(options.pipeline_name);
+  if (IsPart(options.subset)) *request.mutable_subset() = options.subset;
+  *request.mutable_shuffle() = options.shuffle;
   return request;
 }
 
@@ -98,6 +112,7 @@ v1::Open OpenedJob::stream_open() const {
   open.set_seed(options.seed);
   *open.mutable_shuffle() = options.shuffle;
   open.set_names(options.names);
+  if (IsPart(options.subset)) *open.mutable_subset() = options.subset;
   return open;
 }
 
@@ -123,6 +138,7 @@ absl::Status CompleteOptions(LoaderOptions& options) {
   STOKER_RETURN_IF_ERROR(FindRank(options));
   if (options.span_samples > ServerPipeline::kMaxSpanSamples)
     return absl::InvalidArgumentError(absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));
+  STOKER_RETURN_IF_ERROR(ValidateSubset(options.subset));
   return ValidateShuffle(options.shuffle);
 }
 
@@ -130,6 +146,7 @@ absl::StatusOr<OpenedJob> JoinJob(LoaderOptions options, std::shared_ptr<Client>
                                   v1::DescribeResponse description) {
   if (description.span_samples() < 1 || description.span_samples() > ServerPipeline::kMaxSpanSamples)
     return absl::InternalError(absl::StrCat("the server describes spans of ", description.span_samples(), " samples"));
+  STOKER_RETURN_IF_ERROR(CheckKnowsSubsets(options, description));
   const std::vector<v1::Field> fields(description.fields().begin(), description.fields().end());
   STOKER_ASSIGN_OR_RETURN(auto device_pipeline, DevicePipeline::Create(description.pipeline(), fields));
   STOKER_ASSIGN_OR_RETURN(auto field_bytes, FieldBytes(fields));

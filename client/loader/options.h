@@ -33,9 +33,13 @@ struct LoaderOptions {
   std::optional<v1::Pipeline> pipeline;
   std::string pipeline_name;
 
+  // The part of the dataset to read: all of it if this is empty. ParseSplit and AddIds of common/identity/subset.h fill
+  // it in.
+  v1::Subset subset;
+
   int64_t batch_size = 0;  // Samples of a batch of this rank. Required.
   uint64_t seed = 0;
-  v1::Shuffle shuffle;  // Default: full. For evaluation: SHUFFLE_MODE_NONE.
+  v1::Shuffle shuffle;  // Default: full. For evaluation: SHUFFLE_MODE_NONE. SHUFFLE_MODE_WEIGHTED draws by class.
   LastBatch last_batch = LastBatch::kDrop;
 
   // Which part of each global batch this loader takes. Where both are negative: what RANK and WORLD_SIZE in the

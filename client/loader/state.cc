@@ -1,5 +1,9 @@
 #include "client/loader/state.h"
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,16 +19,19 @@ std::string Hex(uint64_t value) { return absl::StrFormat("%016x", value); }
 // Everything but the cursor, under the names that errors use.
 nlohmann::ordered_json Describe(const JobIdentity& job) {
   const auto mode = job.shuffle.mode() == v1::SHUFFLE_MODE_UNSPECIFIED ? v1::SHUFFLE_MODE_FULL : job.shuffle.mode();
+  nlohmann::ordered_json shuffle = {{"mode", v1::ShuffleMode_Name(mode)},
+                                    {"block_samples", job.shuffle.block_samples()},
+                                    {"window_blocks", job.shuffle.window_blocks()}};
+  if (mode == v1::SHUFFLE_MODE_WEIGHTED)
+    shuffle["class_weights"] =
+        std::map<std::string, uint64_t>(job.shuffle.class_weights().begin(), job.shuffle.class_weights().end());
   return {{"fingerprint", absl::BytesToHexString(job.identity.fingerprint())},
           {"samples", job.identity.samples()},
           {"pipeline", Hex(job.pipeline_hash)},
           {"pixel_version", job.identity.pixel_version()},
           {"pixel_check", Hex(job.identity.pixel_check())},
           {"seed", job.seed},
-          {"shuffle",
-           {{"mode", v1::ShuffleMode_Name(mode)},
-            {"block_samples", job.shuffle.block_samples()},
-            {"window_blocks", job.shuffle.window_blocks()}}}};
+          {"shuffle", std::move(shuffle)}};
 }
 
 absl::Status Malformed(absl::string_view reason) {

@@ -80,6 +80,26 @@ absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::stri
   return response;
 }
 
+absl::StatusOr<v1::ListClassesResponse> Transport::ListClasses(const std::string& address,
+                                                               const v1::ListClassesRequest& request,
+                                                               absl::Duration timeout, Call& call) {
+  Prepare(call.context_, timeout);
+  v1::ListClassesResponse response;
+  STOKER_RETURN_IF_ERROR(
+      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListClasses(&call.context_, request, &response)));
+  return response;
+}
+
+absl::StatusOr<v1::ListSamplesResponse> Transport::ListSamples(const std::string& address,
+                                                               const v1::ListSamplesRequest& request,
+                                                               absl::Duration timeout, Call& call) {
+  Prepare(call.context_, timeout);
+  v1::ListSamplesResponse response;
+  STOKER_RETURN_IF_ERROR(
+      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListSamples(&call.context_, request, &response)));
+  return response;
+}
+
 absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& address, const v1::DescribeRequest& request,
                                                          absl::Duration timeout, Call& call) {
   Prepare(call.context_, timeout);

@@ -39,11 +39,16 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  // These two block for the answer, at most for `timeout`, in which the server may still come up. The errors are the
+  // These block for the answer, at most for `timeout`, in which the server may still come up. The errors are the
   // server's own, DeadlineExceeded, or Cancelled after Call::Cancel.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Duration timeout, Call& call);
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
                                                 absl::Duration timeout, Call& call);
+
+  absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address, const v1::ListClassesRequest& request,
+                                                      absl::Duration timeout, Call& call);
+  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address, const v1::ListSamplesRequest& request,
+                                                      absl::Duration timeout, Call& call);
 
   // Begins a stream over one of the connections to a server, which are numbered from 0. `handler` is told what comes of
   // it on this transport's thread, perhaps before this returns. Never blocks.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/identity/mix.h"
+#include "common/status_macros.h"
 
 namespace stoker {
 namespace {
@@ -13,6 +15,9 @@ constexpr uint64_t kShuffleDomain = 0x73687566666c6500;
 constexpr uint64_t kDefaultBlockSamples = 1024;
 constexpr uint64_t kDefaultWindowBlocks = 16;
 constexpr uint64_t kMaxWindowSamples = uint64_t{1} << 62;
+constexpr uint64_t kMaxEpochSamples = uint64_t{1} << 62;
+constexpr uint64_t kMaxWeight = uint64_t{1} << 32;
+constexpr int kMaxWeights = 1 << 16;  // so that no sum of weights reaches 2^64
 
 v1::ShuffleMode Mode(const v1::Shuffle& shuffle) {
   return shuffle.mode() == v1::SHUFFLE_MODE_UNSPECIFIED ? v1::SHUFFLE_MODE_FULL : shuffle.mode();
@@ -27,6 +32,19 @@ uint64_t WindowBlocks(const v1::Shuffle& shuffle) {
   return shuffle.window_blocks() == 0 ? kDefaultWindowBlocks : shuffle.window_blocks();
 }
 
+absl::Status ValidateWeights(const v1::Shuffle& shuffle) {
+  if (shuffle.class_weights_size() > kMaxWeights)
+    return absl::InvalidArgumentError(
+        absl::StrCat("shuffle.class_weights: ", shuffle.class_weights_size(), " are more than ", kMaxWeights));
+  for (const auto& [name, weight] : shuffle.class_weights())
+    if (weight < 1 || weight > kMaxWeight)
+      return absl::InvalidArgumentError(absl::StrCat("shuffle.class_weights: that of '", absl::CHexEscape(name),
+                                                     "' is ", weight, ", not a whole number from 1 to 2^32"));
+  if (shuffle.samples() > kMaxEpochSamples)
+    return absl::InvalidArgumentError(absl::StrCat("shuffle.samples: ", shuffle.samples(), " is more than 2^62"));
+  return absl::OkStatus();
+}
+
 uint64_t Blocks(uint64_t size, uint64_t block_samples) { return (size - 1) / block_samples + 1; }
 
 }  // namespace
@@ -36,6 +54,9 @@ absl::Status ValidateShuffle(const v1::Shuffle& shuffle) {
     return absl::InvalidArgumentError(absl::StrCat("shuffle.mode: unknown value ", shuffle.mode()));
   if (Mode(shuffle) != v1::SHUFFLE_MODE_BLOCK && (shuffle.block_samples() != 0 || shuffle.window_blocks() != 0))
     return absl::InvalidArgumentError("shuffle.block_samples and window_blocks need shuffle.mode block");
+  if (Mode(shuffle) != v1::SHUFFLE_MODE_WEIGHTED && (!shuffle.class_weights().empty() || shuffle.samples() != 0))
+    return absl::InvalidArgumentError("shuffle.class_weights and samples need shuffle.mode weighted");
+  STOKER_RETURN_IF_ERROR(ValidateWeights(shuffle));
   if (BlockSamples(shuffle) > kMaxWindowSamples / WindowBlocks(shuffle))
     return absl::InvalidArgumentError("shuffle: block_samples × window_blocks must not exceed 2^62");
   return absl::OkStatus();

@@ -12,7 +12,8 @@ namespace stoker {
 // OK, or InvalidArgument that names the field of `shuffle` at fault.
 absl::Status ValidateShuffle(const v1::Shuffle& shuffle);
 
-// Says which sample stands at which position of one epoch. It is evaluated position by position, in O(1) memory.
+// Says which sample stands at which position of one epoch. It is evaluated position by position, in O(1) memory. What
+// mode weighted draws depends on labels, so the server's plan knows that.
 //
 // Block mode keeps reading sequential. It permutes blocks of consecutive samples, and then the samples within each
 // window of consecutive permuted blocks:
@@ -26,7 +27,7 @@ absl::Status ValidateShuffle(const v1::Shuffle& shuffle);
 // Immutable, hence thread-safe.
 class EpochOrder {
  public:
-  // Requires 1 ≤ size ≤ 2^63 and a valid shuffle.
+  // Requires 1 ≤ size ≤ 2^63 and a valid shuffle, whose mode is not weighted where SampleAt is called.
   EpochOrder(uint64_t size, const v1::Shuffle& shuffle, uint64_t seed, uint64_t epoch);
 
   // Returns the sample at `position`. Requires position < size.

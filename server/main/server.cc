@@ -13,6 +13,7 @@
 #include "server/augment/self_check.h"
 #include "server/read/registry/open_dataset.h"
 #include "server/request/stream_request.h"
+#include "server/work/select/subset.h"
 #include "spdlog/spdlog.h"
 
 namespace stoker {
@@ -46,10 +47,30 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
 
 std::string BuildDescription() { return absl::StrCat("stokerd ", STOKER_VERSION, ", gRPC ", grpc::Version()); }
 
+namespace {
+
+absl::StatusOr<std::map<std::string, SampleLists>> ListsOf(const v1::ServerConfig& config, const Datasets& datasets) {
+  std::map<std::string, SampleLists> lists;
+  for (const auto& dataset_config : config.datasets()) {
+    STOKER_ASSIGN_OR_RETURN(const std::string name, DatasetName(dataset_config));
+    const auto dataset = datasets.find(name);
+    if (dataset == datasets.end()) continue;
+    auto read = ReadLists(dataset_config, *dataset->second);
+    if (!read.ok())
+      return absl::Status(read.status().code(), absl::StrCat("dataset ", name, ": ", read.status().message()));
+    if (!read->empty()) lists.emplace(name, *std::move(read));
+  }
+  return lists;
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
                                                      Datasets datasets) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
+  STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(config, datasets));
   return Engine::Create({.datasets = std::move(datasets),
+                         .lists = std::move(lists),
                          .pipelines = {config.pipelines().begin(), config.pipelines().end()},
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,

@@ -5,9 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "common/identity/epoch_order.h"
 #include "common/identity/span_id.h"
 #include "common/pipeline/server_pipeline.h"
+#include "server/plan/selection.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -17,20 +17,20 @@ namespace stoker {
 // thread-safe.
 class StreamPlan {
  public:
-  // `identity` is the dataset's. `names` asks for samples' names in the spans' headers. InvalidArgument if `shuffle` is
-  // not valid.
+  // `identity` is that of the job's part of the dataset, which is `selection`. `names` asks for samples' names in the
+  // spans' headers. InvalidArgument if `shuffle` is not valid.
   static absl::StatusOr<StreamPlan> Create(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
-                                           const v1::Shuffle& shuffle, bool names);
+                                           const v1::Shuffle& shuffle, bool names, Selection selection = {});
 
   // OK if the span lies in the dataset and has at most `max_bytes`, or is a single sample; InvalidArgument otherwise.
   absl::Status Check(const SpanId& span, uint64_t max_bytes) const;
 
   uint64_t SpanBytes(const SpanId& span) const { return span.count * pipeline_.sample_bytes(); }
 
-  EpochOrder OrderOf(uint64_t epoch) const { return {samples_, shuffle_, seed_, epoch}; }
+  SampleOrder OrderOf(uint64_t epoch) const { return {selection_, samples_, shuffle_, seed_, epoch}; }
 
   const ServerPipeline& pipeline() const { return pipeline_; }
-  uint64_t samples() const { return samples_; }
+  uint64_t samples() const { return samples_; }  // of an epoch
   uint64_t seed() const { return seed_; }
   bool names() const { return names_; }
 
@@ -39,13 +39,14 @@ class StreamPlan {
 
  private:
   StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
-             bool names);
+             bool names, Selection selection);
 
   ServerPipeline pipeline_;
   uint64_t samples_;
   uint64_t seed_;
   v1::Shuffle shuffle_;
   bool names_;
+  Selection selection_;
   uint64_t key_;
 };
 

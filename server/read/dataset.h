@@ -16,6 +16,25 @@ struct SampleBytes {
   std::vector<std::vector<uint8_t>> fields;
 };
 
+// Consecutive samples with one label.
+struct LabelRun {
+  int64_t label = 0;
+  uint64_t end = 0;  // one past the last of them
+};
+
+// The labels that an index knows without reading any sample. Immutable, hence thread-safe.
+class Labels {
+ public:
+  virtual ~Labels() = default;
+
+  // Returns the printable names of the classes, each at the place that its label says; none where labels have no names.
+  virtual const std::vector<std::string>& classes() const = 0;
+
+  // Returns the label of sample `id`, which those after it up to the run's end have too. The sample after the end may
+  // have it as well. Requires that the dataset has the sample.
+  virtual LabelRun RunAt(uint64_t id) const = 0;
+};
+
 // An immutable, indexed collection of samples, which have the ids 0 to size() − 1. Thread-safe.
 class Dataset {
  public:
@@ -40,6 +59,12 @@ class Dataset {
   // Returns the path of sample `id` relative to the dataset's root, or what stands for a path. The text is safe in logs
   // and on the wire (see PrintableName). Requires id < size().
   virtual std::string SampleName(uint64_t id) const = 0;
+
+  // Whether a sample keeps its name when samples are added to the dataset or taken from it.
+  virtual bool names_are_lasting() const { return true; }
+
+  // Returns the samples' labels, which live as long as the dataset; null where its index has none.
+  virtual const Labels* labels() const { return nullptr; }
 
   // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors are NotFound, Unavailable or Internal
   // and name the sample. All of them blame this machine: another server may succeed. What another code would say, such

@@ -7,11 +7,18 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity/dataset_name.h"
 #include "common/identity/epoch_order.h"
+#include "common/identity/subset.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "grpcpp/support/slice.h"
 
 namespace stoker {
+namespace {
+
+constexpr int kMaxListedNames = 4096;
+
+}  // namespace
+
 absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& message) {
   if (message.Length() > kMaxRequestBytes)
     return absl::InvalidArgumentError(
@@ -35,13 +42,25 @@ absl::Status ValidateDatasetName(const std::string& name) {
 
 absl::Status ValidateOpen(const v1::Open& open) {
   STOKER_RETURN_IF_ERROR(ValidateDatasetName(open.dataset()));
+  STOKER_RETURN_IF_ERROR(ValidateSubset(open.subset()));
   STOKER_RETURN_IF_ERROR(ValidateShuffle(open.shuffle()));
   return ValidatePipeline(open.pipeline());
 }
 
 absl::Status ValidateDescribe(const v1::DescribeRequest& request) {
   STOKER_RETURN_IF_ERROR(ValidateDatasetName(request.dataset()));
+  STOKER_RETURN_IF_ERROR(ValidateSubset(request.subset()));
+  STOKER_RETURN_IF_ERROR(ValidateShuffle(request.shuffle()));
   return ValidatePipeline(request.pipeline());
+}
+
+absl::Status ValidateListSamples(const v1::ListSamplesRequest& request) {
+  STOKER_RETURN_IF_ERROR(ValidateDatasetName(request.dataset()));
+  if (request.has_labels()) return ValidateSubset(request.labels().subset());
+  if (!request.has_names()) return absl::InvalidArgumentError("the request asks for neither labels nor names");
+  if (request.names().ids_size() <= kMaxListedNames) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("ids: ", request.names().ids_size(), " are more than ", kMaxListedNames, "; ask page by page"));
 }
 
 }  // namespace stoker

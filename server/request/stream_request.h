@@ -23,12 +23,15 @@ absl::StatusOr<v1::StreamRequest> ParseStreamRequest(const grpc::ByteBuffer& mes
 // the name escaped. A name is only looked up in the configuration, never opened as a path.
 absl::Status ValidateDatasetName(const std::string& name);
 
-// OK if `open` has a possible dataset name, a valid shuffle and a valid pipeline. It says nothing about whether the
+// OK if `open` has a possible dataset name, and a valid subset, shuffle and pipeline. It says nothing about whether the
 // dataset exists.
 absl::Status ValidateOpen(const v1::Open& open);
 
-// OK if `request` has a possible dataset name and a valid pipeline.
+// OK if `request` has a possible dataset name, and a valid subset, shuffle and pipeline.
 absl::Status ValidateDescribe(const v1::DescribeRequest& request);
+
+// OK if `request` has a possible dataset name, and asks for labels of a valid subset, or for up to 4096 names.
+absl::Status ValidateListSamples(const v1::ListSamplesRequest& request);
 
 }  // namespace stoker
 

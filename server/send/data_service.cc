@@ -1,5 +1,7 @@
 #include "server/send/data_service.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "common/wire/grpc_status.h"
 #include "server/request/stream_request.h"
@@ -11,6 +13,17 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const abs
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(ToGrpc(status));
   return reactor;
+}
+
+// Answers a valid request with what `ask` returns.
+template <typename Response, typename Ask>
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& valid, Response& response,
+                                 const Ask& ask) {
+  if (!valid.ok()) return Answer(context, valid);
+  auto answer = ask();
+  if (!answer.ok()) return Answer(context, answer.status());
+  response = *std::move(answer);
+  return Answer(context, absl::OkStatus());
 }
 
 // Ends a Stream call with `status` before anything is read.
@@ -31,11 +44,20 @@ grpc::ServerUnaryReactor* DataService::ListDatasets(grpc::CallbackServerContext*
 
 grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* context,
                                                 const v1::DescribeRequest* request, v1::DescribeResponse* response) {
-  if (auto status = ValidateDescribe(*request); !status.ok()) return Answer(context, status);
-  auto description = engine_->Describe(*request);
-  if (!description.ok()) return Answer(context, description.status());
-  *response = *std::move(description);
-  return Answer(context, absl::OkStatus());
+  return Answer(context, ValidateDescribe(*request), *response, [&] { return engine_->Describe(*request); });
+}
+
+grpc::ServerUnaryReactor* DataService::ListClasses(grpc::CallbackServerContext* context,
+                                                   const v1::ListClassesRequest* request,
+                                                   v1::ListClassesResponse* response) {
+  return Answer(context, ValidateDatasetName(request->dataset()), *response,
+                [&] { return engine_->ListClasses(*request); });
+}
+
+grpc::ServerUnaryReactor* DataService::ListSamples(grpc::CallbackServerContext* context,
+                                                   const v1::ListSamplesRequest* request,
+                                                   v1::ListSamplesResponse* response) {
+  return Answer(context, ValidateListSamples(*request), *response, [&] { return engine_->ListSamples(*request); });
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {

@@ -16,8 +16,10 @@ namespace stoker {
 // carry raw bytes, so that a span's payload is never copied.
 //
 // Thread-safe. It must outlive the gRPC server that it is registered with.
-class DataService : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
-                        v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::Service>>> {
+class DataService
+    : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
+          v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::WithCallbackMethod_ListClasses<
+              v1::DataService::WithCallbackMethod_ListSamples<v1::DataService::Service>>>>> {
  public:
   explicit DataService(Engine* engine) : engine_(engine) {}
 
@@ -25,6 +27,10 @@ class DataService : public v1::DataService::WithRawCallbackMethod_Stream<v1::Dat
                                          v1::ListDatasetsResponse* response) override;
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
                                      v1::DescribeResponse* response) override;
+  grpc::ServerUnaryReactor* ListClasses(grpc::CallbackServerContext* context, const v1::ListClassesRequest* request,
+                                        v1::ListClassesResponse* response) override;
+  grpc::ServerUnaryReactor* ListSamples(grpc::CallbackServerContext* context, const v1::ListSamplesRequest* request,
+                                        v1::ListSamplesResponse* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Stream(grpc::CallbackServerContext* context) override;
 
   // Tells every stream that the server drains. From then on new streams are refused.

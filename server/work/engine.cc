@@ -1,5 +1,6 @@
 #include "server/work/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "common/status_macros.h"
 #include "server/augment/explain.h"
 #include "server/config/settings.h"
+#include "server/work/select/index_pages.h"
 
 namespace stoker {
 namespace {
@@ -18,13 +20,24 @@ constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
 // Memory that a worker keeps beside its slab and pixels: the bytes that it read, and tables.
 constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 
+// Memory for subsets: room for so many of the largest dataset, but at most this part of the limit.
+constexpr uint64_t kSubsets = 8, kSubsetPart = 16;
+
 // A server that has no room for this many streams refuses to start.
 constexpr uint64_t kLeastStreams = 2;
 
+uint64_t SubsetBytes(const Engine::Options& options) {
+  uint64_t most = 0;
+  for (const auto& [name, dataset] : options.datasets) most = std::max(most, SampleSet::BytesFor(dataset->size()));
+  return std::min(options.memory_limit_bytes / kSubsetPart, kSubsets * most);
+}
+
 uint64_t ReservedBytes(const Engine::Options& options) {
-  uint64_t bytes = kBaseBytes + options.span_cache_bytes +
+  uint64_t bytes = kBaseBytes + options.span_cache_bytes + SubsetBytes(options) +
                    options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.max_pixels);
   for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
+  for (const auto& [name, lists] : options.lists)
+    for (const auto& [list, samples] : lists) bytes += samples->resident_bytes();
   return bytes;
 }
 
@@ -61,6 +74,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
 
 Engine::Engine(Options options, uint64_t slab_bytes)
     : options_(std::move(options)),
+      selections_(SubsetBytes(options_)),
       workers_(options_.workers, slab_bytes, options_.max_pixels, options_.span_cache_bytes) {}
 
 v1::ListDatasetsResponse Engine::ListDatasets() const {
@@ -97,16 +111,23 @@ absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, con
   return server;
 }
 
-v1::Identity Engine::IdentityOf(const Dataset& dataset) const {
+absl::StatusOr<JobSamples> Engine::Select(const std::string& name, const Dataset& dataset, const v1::Subset& subset,
+                                          const v1::Shuffle& shuffle) {
+  static const SampleLists kNone;
+  const auto lists = options_.lists.find(name);
+  return selections_.Find({name, dataset, lists == options_.lists.end() ? kNone : lists->second}, subset, shuffle);
+}
+
+v1::Identity Engine::IdentityOf(const JobSamples& samples) const {
   v1::Identity identity;
-  identity.set_fingerprint(dataset.fingerprint());
-  identity.set_samples(dataset.size());
+  identity.set_fingerprint(samples.fingerprint);
+  identity.set_samples(samples.positions);
   identity.set_pixel_version(kPixelVersion);
   identity.set_pixel_check(options_.pixel_check);
   return identity;
 }
 
-absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest& request) const {
+absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest& request) {
   STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
   v1::DescribeResponse response;
   if (request.has_pipeline()) {
@@ -121,7 +142,11 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
     *response.mutable_pipeline() = DefaultPipeline();
   }
   STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
-  *response.mutable_identity() = IdentityOf(*dataset);
+  STOKER_ASSIGN_OR_RETURN(const JobSamples samples,
+                          Select(request.dataset(), *dataset, request.subset(), request.shuffle()));
+  *response.mutable_identity() = IdentityOf(samples);
+  response.set_dataset_samples(dataset->size());
+  response.set_dataset_fingerprint(dataset->fingerprint());
   for (const auto& output : pipeline.outputs()) *response.add_fields() = output.field;
   response.set_sample_bytes(pipeline.sample_bytes());
   response.set_span_samples(pipeline.span_samples());
@@ -132,16 +157,29 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   return response;
 }
 
+absl::StatusOr<v1::ListClassesResponse> Engine::ListClasses(const v1::ListClassesRequest& request) const {
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  return PageOfClasses(*dataset, request.first());
+}
+
+absl::StatusOr<v1::ListSamplesResponse> Engine::ListSamples(const v1::ListSamplesRequest& request) {
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  if (!request.has_labels()) return PageOfNames(*dataset, request.names());
+  STOKER_ASSIGN_OR_RETURN(const JobSamples samples, Select(request.dataset(), *dataset, request.labels().subset(), {}));
+  return PageOfLabels(*dataset, samples, request.labels().first());
+}
+
 absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& open, WorkerPool::Deliver deliver) {
   STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(open.dataset()));
   STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
+  STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(open.dataset(), *dataset, open.subset(), open.shuffle()));
   v1::Opened opened;
-  *opened.mutable_identity() = IdentityOf(*dataset);
+  *opened.mutable_identity() = IdentityOf(samples);
   opened.set_sample_bytes(pipeline.sample_bytes());
   opened.set_parallelism(options_.workers);
   opened.set_span_cache(workers_.cache().enabled());
-  STOKER_ASSIGN_OR_RETURN(
-      auto plan, StreamPlan::Create(std::move(pipeline), opened.identity(), open.seed(), open.shuffle(), open.names()));
+  STOKER_ASSIGN_OR_RETURN(auto plan, StreamPlan::Create(std::move(pipeline), opened.identity(), open.seed(),
+                                                        open.shuffle(), open.names(), std::move(samples.selection)));
   opened.set_stream_key(plan.key());
   STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver)));
   return std::unique_ptr<Stream>(

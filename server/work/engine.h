@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/dataset.h"
+#include "server/work/select/selections.h"
 #include "server/work/worker_pool.h"
 #include "stoker/v1/config.pb.h"
 #include "stoker/v1/data_service.pb.h"
@@ -25,6 +26,7 @@ class Engine {
  public:
   struct Options {
     std::map<std::string, std::shared_ptr<const Dataset>> datasets;  // by name
+    std::map<std::string, SampleLists> lists;                        // by the dataset's name
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
     int workers = 1;                                                 // threads that make spans
     uint64_t memory_limit_bytes = 0;                                 // the process's peak resident memory
@@ -63,8 +65,14 @@ class Engine {
   v1::ListDatasetsResponse ListDatasets() const;
 
   // Says what the pipeline makes of the dataset, before any span is asked for. NotFound for an unknown dataset or
-  // pipeline name, InvalidArgument for a pipeline that does not fit the dataset or this server's memory.
-  absl::StatusOr<v1::DescribeResponse> Describe(const v1::DescribeRequest& request) const;
+  // pipeline name, InvalidArgument for a pipeline that does not fit the dataset or this server's memory. A subset or
+  // weights that do not fit give the errors of Selections.
+  absl::StatusOr<v1::DescribeResponse> Describe(const v1::DescribeRequest& request);
+
+  // Tell what the dataset's index knows, page by page. NotFound for an unknown dataset; else the errors of
+  // index_pages.h, and for labels those of Selections.
+  absl::StatusOr<v1::ListClassesResponse> ListClasses(const v1::ListClassesRequest& request) const;
+  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const v1::ListSamplesRequest& request);
 
   // Opens a stream whose spans go to `deliver`, which is called on worker threads and must not block. It may be called
   // for spans in hand after the stream is destroyed. Errors as of Describe, and ResourceExhausted if there is no memory
@@ -81,9 +89,12 @@ class Engine {
 
   absl::StatusOr<std::shared_ptr<const Dataset>> Find(const std::string& name) const;
   absl::StatusOr<ServerPipeline> Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const;
-  v1::Identity IdentityOf(const Dataset& dataset) const;
+  absl::StatusOr<JobSamples> Select(const std::string& name, const Dataset& dataset, const v1::Subset& subset,
+                                    const v1::Shuffle& shuffle);
+  v1::Identity IdentityOf(const JobSamples& samples) const;
 
   const Options options_;
+  Selections selections_;
   WorkerPool workers_;
 };
 

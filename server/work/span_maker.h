@@ -35,7 +35,7 @@ class SpanMaker {
   struct Job {
     const StreamPlan& plan;
     const Dataset& dataset;
-    const EpochOrder order;
+    const SampleOrder order;
     const SpanId& span;
     const SpanWriter writer;
     v1::SpanHeader& header;

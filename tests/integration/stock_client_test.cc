@@ -141,7 +141,7 @@ TEST_F(StockClientTest, WantsThatCannotBeAreRefusedWithTheFigures) {
   want.mutable_want()->set_count(4096);
   const auto status = EndOf({want});
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), testing::HasSubstr("reach past the dataset's 100 samples"));
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("reach past the epoch's 100 samples"));
 }
 
 TEST_F(StockClientTest, TooManyWantsAreRefused) {

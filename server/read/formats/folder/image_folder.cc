@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> ImageFolder::Open(const v1::ImageFo
   }
   STOKER_ASSIGN_OR_RETURN(FolderListing listing, folder->List(options));
   folder->index_ = std::move(listing.index);
+  for (const auto& one : folder->index_.classes) folder->class_names_.push_back(PrintableName(one.name));
   folder->fingerprint_ = std::move(listing.fingerprint);
   if (folder->index_.skipped_files > 0) folder->warnings_.push_back(folder->index_.SkippedNote());
   if (prepared.has_value() && prepared->has_pipeline()) STOKER_RETURN_IF_ERROR(folder->TakeOver(*prepared));
@@ -129,7 +130,11 @@ void ImageFolder::SaveManifest(const FolderListing& listing) {
     warnings_.push_back(absl::StrCat("the folder will be indexed anew at the next start: ", stored.message()));
 }
 
-uint64_t ImageFolder::resident_bytes() const { return sizeof(*this) + index_.resident_bytes(); }
+uint64_t ImageFolder::resident_bytes() const {
+  uint64_t bytes = sizeof(*this) + index_.resident_bytes() + class_names_.capacity() * sizeof(std::string);
+  for (const std::string& name : class_names_) bytes += name.capacity();
+  return bytes;
+}
 
 std::string ImageFolder::description() const {
   const std::string ops = absl::StrJoin(schema_[0].prepared, ", ",
@@ -141,6 +146,11 @@ std::string ImageFolder::description() const {
 std::string ImageFolder::SampleName(uint64_t id) const {
   STOKER_CHECK(id < size());
   return PrintableName(index_.Path(id));
+}
+
+LabelRun ImageFolder::RunAt(uint64_t id) const {
+  const int64_t label = index_.Label(id);
+  return {.label = label, .end = index_.classes[label].end};
 }
 
 absl::Status ImageFolder::Read(uint64_t id, SampleBytes& sample) const {

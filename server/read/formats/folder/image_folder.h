@@ -31,7 +31,7 @@ namespace stoker {
 // not mix two datasets. Symbolic links are followed when a file is read, as they were when the folder was indexed
 // (neither O_NOFOLLOW nor openat2's RESOLVE_BENEATH is used). Datasets are often links into a store elsewhere, and only
 // names that the index holds are ever opened, none that a client sent.
-class ImageFolder final : public Dataset {
+class ImageFolder final : public Dataset, private Labels {
  public:
   struct Options {
     std::string name;       // the dataset's name, which errors of Read begin with
@@ -52,6 +52,7 @@ class ImageFolder final : public Dataset {
   uint64_t resident_bytes() const override;
   std::string description() const override;
   std::string SampleName(uint64_t id) const override;
+  const Labels* labels() const override { return this; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 
   // Returns lines that the operator should see, such as that files were skipped or a manifest cannot be kept.
@@ -75,6 +76,9 @@ class ImageFolder final : public Dataset {
   absl::Status TakeOver(const v1::Prepared& prepared);
   absl::Status ReadError(uint64_t id, const absl::Status& status) const;
 
+  const std::vector<std::string>& classes() const override { return class_names_; }
+  LabelRun RunAt(uint64_t id) const override;
+
   const std::string root_;  // the canonical path
   const std::string name_;
   const std::string manifest_path_;  // empty where none is kept
@@ -84,6 +88,7 @@ class ImageFolder final : public Dataset {
   SourceSchema schema_;
   FolderIndex index_;
   std::string fingerprint_;
+  std::vector<std::string> class_names_;  // printable
   std::vector<std::string> warnings_;
 
   mutable std::atomic<bool> manifest_dropped_ = false;  // whether Read has removed the manifest

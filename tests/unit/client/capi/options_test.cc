@@ -128,7 +128,8 @@ TEST(CapiOptionsTest, ErrorsNameTheKey) {
             "options.progress_timeout: expected seconds, above 0 and at most a year's, found 0");
   EXPECT_EQ(ErrorWith(R"("pin": "aut")"),
             "options.pin: expected one of auto, on, off, found 'aut'; did you mean 'auto'?");
-  EXPECT_EQ(ErrorWith(R"("shuffle": "all")"), "options.shuffle: expected one of full, none, block, found 'all'");
+  EXPECT_EQ(ErrorWith(R"("shuffle": "all")"),
+            "options.shuffle: expected one of full, none, block, weighted, found 'all'");
   EXPECT_EQ(ErrorWith(R"("shuffle": {"mod": "full"})"), "options.shuffle.mod: unknown key; did you mean 'mode'?");
   EXPECT_EQ(ErrorWith(R"("tls_server_name": "x")"), "options.tls_server_name: needs tls_ca_file");
   EXPECT_EQ(ErrorWith(R"("pipeline": {}, "pipeline_name": "x")"),
