@@ -15,7 +15,7 @@ from .errors import ForkedError, LibraryError, error_of
 T = TypeVar("T")
 
 #: The oldest STOKER_ABI_VERSION that this package can use.
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 OK = 0
 DEADLINE_EXCEEDED = 4
@@ -69,6 +69,9 @@ _FUNCTIONS = {
     "stoker_loader_state": (c_int, [c_void_p, POINTER(c_void_p)]),
     "stoker_loader_restore": (c_int, [c_void_p, c_char_p, c_int]),
     "stoker_loader_stats": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "stoker_loader_classes": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "stoker_loader_labels": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "stoker_loader_names": (c_int, [c_void_p, POINTER(c_uint64), c_uint64, POINTER(c_void_p)]),
     "stoker_batch_get_info": (None, [c_void_p, POINTER(BatchInfoStruct)]),
     "stoker_batch_get_tensor": (c_int, [c_void_p, c_int32, POINTER(TensorStruct)]),
     "stoker_batch_name": (c_char_p, [c_void_p, c_int64]),

@@ -24,7 +24,8 @@ _DATA_LOADERS_WORDS = {
     "prefetch_factor": "it is prefetch= here, in batches of this loader",
     "timeout": "it is progress_timeout= here",
     "generator": "it is seed= here",
-    "sampler": "the servers shuffle: shuffle= and seed= say how, rank= and world_size= whose share",
+    "sampler": "the servers shuffle: shuffle=, seed= and class_weights= say how, rank= and world_size= whose share, "
+    "split=, indices= and classes= of what",
     "batch_sampler": "the servers shuffle: shuffle= and seed= say how, rank= and world_size= whose share",
     "collate_fn": "batches come as they are: as_dict= makes dicts of them",
 }
@@ -46,11 +47,49 @@ def addresses(servers: Any) -> list[str]:
     return list(servers)
 
 
-def shuffle_mode(shuffle: Any) -> Any:
-    """The mode that `shuffle`, a mode or whether to, stands for."""
+def shuffle_mode(shuffle: Any, class_weights: Any = None, samples: Any = None) -> Any:
+    """The mode that `shuffle`, a mode or whether to, and weights of classes stand for."""
     if shuffle is None:
         raise InvalidArgumentError('shuffle: give True ("full") or False ("none"); None is neither')
+    if class_weights is not None:
+        if shuffle is not True and shuffle != "full":
+            raise InvalidArgumentError("class_weights: what is drawn by weights has no other shuffle; leave that out")
+        return _weighted(class_weights, samples)
+    if samples is not None:
+        raise InvalidArgumentError("samples: only what class_weights= draws has an epoch of any length")
     return {True: "full", False: "none"}[shuffle] if isinstance(shuffle, bool) else shuffle
+
+
+def _weighted(class_weights: Any, samples: Any) -> dict[str, Any]:
+    weighted: dict[str, Any] = {"mode": "weighted"}
+    if isinstance(class_weights, Mapping):
+        if not class_weights:
+            raise InvalidArgumentError('class_weights: no class is given; "balanced" draws all alike')
+        weighted["class_weights"] = {
+            str(name): whole_number(f"class_weights[{name!r}]", weight) for name, weight in class_weights.items()
+        }
+    elif class_weights != "balanced":
+        raise InvalidArgumentError(
+            f'class_weights: give "balanced", or whole numbers by the classes\' names; found {class_weights!r}'
+        )
+    if samples is not None:
+        weighted["samples"] = whole_number("samples", samples)
+    return weighted
+
+
+def texts(key: str, value: Any) -> Any:
+    """The list that `value` of the option `key`, a text or several, stands for; None where it is None."""
+    return [value] if isinstance(value, str) else None if value is None else list(value)
+
+
+def whole_numbers(key: str, value: Any) -> Any:
+    """The list of whole numbers in `value` of the option `key`, also of NumPy or torch; None where it is None."""
+    if value is None:
+        return None
+    numbers = [whole_number(key, number) for number in value]
+    if not numbers:
+        raise InvalidArgumentError(f"{key}: there is none, so there would be nothing to read")
+    return numbers
 
 
 def whole_number(key: str, value: Any) -> int:

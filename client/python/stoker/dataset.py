@@ -2,29 +2,88 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
-from collections.abc import Sequence
-from typing import Any, Optional, Union
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional, Union
 
 from . import _library, _options
+from .errors import InvalidArgumentError
 
 
 class DatasetInfo:
-    """The dataset as the servers describe it."""
+    """The dataset, or the part of it that a loader reads, as the servers describe it.
 
-    def __init__(self, name: str, samples: int, fingerprint: str) -> None:
+    What the servers' index knows is asked for when it is first looked at. That raises InvalidArgumentError where the
+    index has no labels, and UnavailableError where no server answers.
+    """
+
+    def __init__(
+        self, name: str, samples: int, fingerprint: str, ask: Callable[..., Any], known: dict[str, Any]
+    ) -> None:
         #: Its name in the servers' configuration.
         self.name = name
         #: A hash of its samples' names, sizes and labels, in hexadecimal. It is equal for all copies of the dataset.
         self.fingerprint = fingerprint
         self._samples = samples
+        self._ask = ask
+        self._known = known
 
     def __len__(self) -> int:
-        """How many samples it has."""
+        """How many samples an epoch has: those of the part that is read, or what ``samples=`` said."""
         return self._samples
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the whole dataset's classes, by label. Empty where labels have no names."""
+        return list(self._once("stoker_loader_classes"))
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each class, by its name."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes the whole dataset has; where they have no names, one more than the largest label here."""
+        return len(self.classes) or max((label for label, _ in self._once("stoker_loader_labels")), default=-1) + 1
+
+    @property
+    def targets(self) -> list[int]:
+        """The label of each sample that is read, in the order of an epoch without shuffling."""
+        return [label for label, count in self._once("stoker_loader_labels") for _ in range(count)]
+
+    def names(self, sample_ids: Iterable[int]) -> list[str]:
+        """The names of samples by their ids, which are ``info.sample_ids`` of a batch, such as "cat/0001.jpg"."""
+        ids = [_options.whole_number("sample_ids", index) for index in sample_ids]
+        found: list[str] = self._ask("stoker_loader_names", (ctypes.c_uint64 * len(ids))(*ids), len(ids))
+        return found
+
+    def _once(self, function: str) -> Any:
+        if function not in self._known:
+            self._known[function] = self._ask(function)
+        return self._known[function]
 
     def __repr__(self) -> str:
         return f"stoker.DatasetInfo(name={self.name!r}, samples={self._samples}, fingerprint={self.fingerprint!r})"
+
+
+def folds(count: int) -> list[tuple[str, str]]:
+    """The splits of a cross-validation: for each of `count` folds what to train on and what to validate on.
+
+        for train, validation in stoker.folds(5):
+            loader = stoker.Loader("cpu1:7077", batch_size=256, split=train)
+
+    Folds are cut by a hash of the samples' names, so they have equal sizes only nearly.
+    """
+    if _options.whole_number("folds", count) < 2:
+        raise InvalidArgumentError(f"folds: {count} is fewer than 2")
+    pairs = []
+    for fold in range(count):
+        before = f"[:{fold}/{count}]" if fold > 0 else ""
+        after = f"[{fold + 1}/{count}:]" if fold + 1 < count else ""
+        pairs.append(("+".join(filter(None, [before, after])), f"[{fold}/{count}:{fold + 1}/{count}]"))
+    return pairs
 
 
 def servers_offer(

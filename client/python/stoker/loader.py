@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Callable, Optional, Union
 
@@ -47,6 +48,13 @@ class Loader(_library.Owner):
         servers: an address, or several in a list or between commas: ``"host:port"``, ``"dns:///name:port"`` for all
             addresses of a name, ``"file:/path"`` for those that a file lists, ``"unix:/path"``.
         dataset: its name; may be left out where the servers have just one.
+        split: reads a part of it alone: "[:90%]" and "[90%:]", "[1/3:2/3]" by a hash of the samples' names, so that no
+            sample moves when others are added; "[:1000]", "[-1000:]" by index; "[:10%]+[20%:]" both slices. Of several
+            conditions (``split``, ``indices``, ``classes``, ``subset``) a sample meets all. See ``stoker.folds``.
+        split_seed: another one cuts percentages and fractions otherwise; 0.
+        indices: reads the samples with these indices alone, in the dataset's order; some thousands at most.
+        classes: reads the samples of the classes with these names alone. Labels stay the dataset's.
+        subset: reads the samples alone that a list of this name in the servers' configuration has.
         batch_size: samples of a batch of this rank.
         device: "cpu", "cuda" (torch's current one, else the first), "cuda:1", or a ``torch.device``.
         dtype: the images' type: "float32", "float16", "bfloat16", or torch's or NumPy's. None leaves it to
@@ -66,6 +74,9 @@ class Loader(_library.Owner):
         seed: 0 where none is given, so that jobs have the same order and draws unless they are told otherwise.
         shuffle: True or "full" (the default); False or "none" for evaluation; or {"mode": "block", "block_samples": …,
             "window_blocks": …}.
+        class_weights: draws with replacement instead: for each sample a class, by weights such as {"cat": 1, "dog": 3},
+            whole numbers, other classes never; or "balanced", all alike. Then one of the class's samples.
+        samples: of an epoch with ``class_weights``; default: as many as the part of the dataset has.
         last_batch: what becomes of an epoch's tail: "drop", the default with ``shuffle``; "pad" it from the epoch's
             beginning, ``info.real`` samples being no padding; "partial", the default without ``shuffle``, where ranks
             have shorter and even empty batches, whose mean loss is NaN: weigh by ``info.real``.
@@ -107,6 +118,11 @@ class Loader(_library.Owner):
         dataset: Optional[str] = None,
         *,
         batch_size: int,
+        split: Optional[str] = None,
+        split_seed: Optional[int] = None,
+        indices: Optional[Iterable[int]] = None,
+        classes: Union[None, str, Iterable[str]] = None,
+        subset: Optional[str] = None,
         device: Any = "cpu",
         dtype: Any = None,
         layout: Optional[str] = None,
@@ -115,6 +131,8 @@ class Loader(_library.Owner):
         jpeg_scaling: Optional[str] = None,
         seed: int = 0,
         shuffle: Union[bool, str, Mapping[str, Any]] = True,
+        class_weights: Union[None, str, Mapping[str, int]] = None,
+        samples: Optional[int] = None,
         last_batch: Optional[str] = None,
         rank: Optional[int] = None,
         world_size: Optional[int] = None,
@@ -138,7 +156,7 @@ class Loader(_library.Owner):
         self._life = threading.Lock()  # Held while the handle must live, for calls from any thread. Comes before _lock.
         self._as_dict = as_dict
         self._names = names
-        shuffle = _options.shuffle_mode(shuffle)
+        shuffle = _options.shuffle_mode(shuffle, class_weights, samples)
         self._last_batch = last_batch or ("partial" if shuffle == "none" else "drop")
         # The iterations begun so far. Only the last one goes on. Its iterator holds the loader, not the other way round.
         self._iterations = 0
@@ -150,6 +168,7 @@ class Loader(_library.Owner):
         self._warned_substituted = False
         #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
+        self._known: dict[str, Any] = {}  # What the servers told of the dataset.
 
         _layout.check(layout)
         self._placed = rank is not None or world_size is not None
@@ -159,6 +178,11 @@ class Loader(_library.Owner):
             "servers": _options.addresses(servers),
             "dataset": dataset,
             "batch_size": batch_size,
+            "split": split,
+            "split_seed": split_seed,
+            "indices": _options.whole_numbers("indices", indices),
+            "classes": _options.texts("classes", classes),
+            "subset": subset,
             "device": _torch.device_name(device),
             "seed": seed,
             "shuffle": shuffle,
@@ -215,10 +239,31 @@ class Loader(_library.Owner):
 
     @property
     def dataset(self) -> DatasetInfo:
-        """The dataset's name and fingerprint; its length in samples."""
+        """The dataset, or the part of it that is read: name, fingerprint, length in samples, classes and labels."""
+        description = self.description
         return DatasetInfo(
-            self.description["dataset"], int(self.description["samples"]), self.description["fingerprint"]
+            description["dataset"], int(description["samples"]), description["fingerprint"], self._ask, self._known
         )
+
+    def names(self) -> list[str]:
+        """The names of the samples of the batch that was handed out last, such as "cat/0001.jpg".
+
+        The servers are asked, unless the loader was made with ``names=True``. Raises a StokerError where none answers.
+        """
+        if self.info is None:
+            return []
+        return self.info.names or self.dataset.names(self.info.sample_ids)
+
+    def _ask(self, function: str, *arguments: Any) -> Any:
+        """What a function of the library, by its name, asks the servers. Ctrl-C need not wait for it."""
+        self.check_process()
+
+        def answer() -> str:
+            with self._life:
+                self._usable()
+                return _library.text_from(getattr(self._library, function), self._handle, *arguments)
+
+        return json.loads(_library.interruptible(answer, lambda text: None))
 
     @property
     def sampler(self) -> Sampler:
