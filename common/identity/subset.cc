@@ -28,9 +28,9 @@ struct Bound {
 };
 
 absl::Status SplitError(absl::string_view split, absl::string_view reason) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "split: '", absl::CHexEscape(split.substr(0, 100)), "': ", reason,
-      "; write \"[:90%]\", \"[1/3:2/3]\" or \"[:50000]\", several with a + between them"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("split: '", absl::CHexEscape(split.substr(0, 100)), "': ", reason,
+                   "; write \"[:90%]\", \"[1/3:2/3]\" or \"[:50000]\", several with a + between them"));
 }
 
 // Reads "12.5" of "12.5%".
@@ -110,8 +110,8 @@ absl::Status ValidateSubset(const v1::Subset& subset) {
         absl::StrCat("subset: ", subset.ids_size(), " ranges of ids are more than ", kMaxIdRanges,
                      "; give long lists of samples to the servers, as `lists` of the dataset in their configuration"));
   if (subset.name_hashes_size() > kMaxHashRanges)
-    return absl::InvalidArgumentError(absl::StrCat("subset: ", subset.name_hashes_size(),
-                                                   " ranges of names' hashes are more than ", kMaxHashRanges));
+    return absl::InvalidArgumentError(
+        absl::StrCat("subset: ", subset.name_hashes_size(), " ranges of names' hashes are more than ", kMaxHashRanges));
   for (const v1::HashRange& range : subset.name_hashes())
     if (range.first() > range.last())
       return absl::InvalidArgumentError("subset: a range of names' hashes ends before it begins");
@@ -135,7 +135,8 @@ absl::Status ParseSplit(std::string_view split, v1::Subset& subset) {
 }
 
 absl::Status AddIds(std::vector<uint64_t> ids, v1::Subset& subset) {
-  if (subset.ids_size() > 0) return absl::InvalidArgumentError("indices: the split names ids already; give one of both");
+  if (subset.ids_size() > 0)
+    return absl::InvalidArgumentError("indices: the split names ids already; give one of both");
   std::sort(ids.begin(), ids.end());
   const auto twice = std::adjacent_find(ids.begin(), ids.end());
   if (twice != ids.end()) return absl::InvalidArgumentError(absl::StrCat("indices: ", *twice, " is there twice"));

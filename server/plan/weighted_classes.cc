@@ -20,8 +20,7 @@ WeightedClasses::WeightedClasses(const std::vector<Class>& classes) {
 uint64_t WeightedClasses::RankAt(uint64_t seed, uint64_t epoch, uint64_t position) const {
   constexpr auto kIsBelow = [](uint64_t drawn, const Part& part) { return drawn < part.end; };
   Draws draws({.seed = seed, .epoch = epoch, .position = position, .op = kOp});
-  const auto chosen =
-      std::upper_bound(classes_.begin(), classes_.end(), draws.Below(classes_.back().end), kIsBelow);
+  const auto chosen = std::upper_bound(classes_.begin(), classes_.end(), draws.Below(classes_.back().end), kIsBelow);
   const auto next = chosen + 1;
   const uint64_t before = chosen->first == 0 ? 0 : runs_[chosen->first - 1].end;
   const uint64_t last_run = next == classes_.end() ? runs_.size() : next->first;

@@ -1,5 +1,7 @@
 // Parts of datasets, with real servers and loaders in one process.
 
+#include "common/identity/subset.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/identity/subset.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/cluster.h"

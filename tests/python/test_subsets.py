@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import csv
+import json
 
 import numpy
 import pytest
@@ -125,3 +127,27 @@ def test_a_dataset_without_labels_says_so(start_server):
     with stoker.Loader(server.address, batch_size=4, transforms=[]) as loader:
         with pytest.raises(stoker.InvalidArgumentError, match="index has no labels"):
             loader.dataset.classes  # noqa: B018
+
+
+def test_a_flat_folder_has_its_labels_in_a_file(photos, start_server, tmp_path):
+    names = {f"{path.parent.name} {path.name}": path for path in sorted(photos.rglob("*.jpg"))[:60]}
+    (tmp_path / "flat").mkdir()
+    for name, path in names.items():
+        (tmp_path / "flat" / name).symlink_to(path)
+    rows = [(name, f'a "kind", the {index % 3}.') for index, name in enumerate(names)]
+    with open(tmp_path / "labels.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("file", "kind"), *reversed(rows)])
+    (tmp_path / "labels.json").write_text(json.dumps(dict(rows)))
+    lines = "".join(json.dumps({"file_name": name, "label": label}) + "\n" for name, label in rows)
+    (tmp_path / "labels.jsonl").write_text(lines)
+    sources = [f"{{name: {kind}, labeled_folder: {{path: {tmp_path}/flat, labels: {tmp_path}/labels.{kind}}}}}"
+               for kind in ("csv", "json", "jsonl")]  # fmt: skip
+    (tmp_path / "server.yaml").write_text(f"datasets: [{', '.join(sources)}]\n")
+    server = start_server("--config", tmp_path / "server.yaml")
+    for kind in ("csv", "json", "jsonl"):
+        with loader_of(server, dataset=kind, shuffle=False, names=True) as loader:
+            assert loader.dataset.classes == sorted({label for _, label in rows})
+            found = []
+            for _, labels in loader:
+                found += zip(loader.names(), (loader.dataset.classes[label] for label in labels))
+            assert found == sorted(rows)

@@ -8,6 +8,7 @@
 #include "common/identity/dataset_name.h"
 #include "common/status_macros.h"
 #include "server/read/formats/folder/image_folder.h"
+#include "server/read/formats/labeled/labeled_folder.h"
 #include "server/read/printable_name.h"
 #include "server/read/synthetic/synthetic.h"
 
@@ -24,6 +25,7 @@ absl::string_view BaseName(absl::string_view path) {
 std::string DefaultName(const v1::DatasetConfig& config) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kImageFolder: return std::string(BaseName(config.image_folder().path()));
+    case v1::DatasetConfig::kLabeledFolder: return std::string(BaseName(config.labeled_folder().path()));
     case v1::DatasetConfig::kSynthetic: return "synthetic";
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
@@ -40,6 +42,11 @@ absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOption
       opened.dataset = std::move(folder);
       return absl::OkStatus();
     }
+    case v1::DatasetConfig::kLabeledFolder: {
+      STOKER_ASSIGN_OR_RETURN(opened.dataset,
+                              LabeledFolder::Open(config.labeled_folder(), opened.name, options.threads));
+      return absl::OkStatus();
+    }
     case v1::DatasetConfig::kSynthetic: {
       auto synthetic = Synthetic::Create(config.synthetic());
       if (!synthetic.ok())
@@ -49,7 +56,7 @@ absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOption
     }
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
-  return absl::InvalidArgumentError("no source; expected image_folder or synthetic");
+  return absl::InvalidArgumentError("no source; expected image_folder, labeled_folder or synthetic");
 }
 
 }  // namespace

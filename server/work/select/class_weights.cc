@@ -85,8 +85,9 @@ absl::StatusOr<WeightedClasses> ResolveWeights(const v1::Shuffle& shuffle, const
     subset->ForEachRun([&](uint64_t begin, uint64_t end) { gatherer.Add(begin, end); });
   if (gatherer.full())
     return absl::ResourceExhaustedError(absl::StrCat("class_weights: the classes' samples are too scattered for the ",
-                                                     max_bytes, " bytes that this server's memory allows for them; "
-                                                                "raise its memory_limit"));
+                                                     max_bytes,
+                                                     " bytes that this server's memory allows for them; "
+                                                     "raise its memory_limit"));
   std::vector<WeightedClasses::Class> classes;
   for (auto& [label, one] : gatherer.classes()) {
     if (one.runs.empty())

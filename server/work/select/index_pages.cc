@@ -35,8 +35,8 @@ class LabelWriter {
  private:
   void Append(int64_t label, uint64_t count) {
     const int runs = page_.labels_size();
-    v1::LabelRun& run = runs > 0 && page_.labels(runs - 1).label() == label ? *page_.mutable_labels(runs - 1)
-                                                                            : *page_.add_labels();
+    v1::LabelRun& run =
+        runs > 0 && page_.labels(runs - 1).label() == label ? *page_.mutable_labels(runs - 1) : *page_.add_labels();
     run.set_label(label);
     run.set_count(run.count() + count);
   }

@@ -11,8 +11,8 @@
 #include "common/identity/dataset_name.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
-#include "server/work/select/subset.h"
 #include "server/read/stores/local/file.h"
+#include "server/work/select/subset.h"
 
 namespace stoker {
 namespace {
@@ -21,8 +21,8 @@ namespace {
 using Lines = std::unordered_map<std::string, uint64_t>;
 
 absl::Status ListError(const v1::SampleList& list, absl::StatusCode code, absl::string_view reason) {
-  return absl::Status(code, absl::StrCat("lists: '", ShortPrintableName(list.name()), "': ",
-                                         ShortPrintableName(list.file()), ": ", reason));
+  return absl::Status(code, absl::StrCat("lists: '", ShortPrintableName(list.name()),
+                                         "': ", ShortPrintableName(list.file()), ": ", reason));
 }
 
 absl::StatusOr<Lines> ReadLines(const v1::SampleList& list) {
@@ -58,10 +58,10 @@ absl::StatusOr<SampleSet> ReadList(const v1::SampleList& list, const Dataset& da
   const auto* first = &*lines.begin();
   for (const auto& line : lines)
     if (line.second < first->second) first = &line;
-  return ListError(list, absl::StatusCode::kInvalidArgument,
-                   absl::StrCat("line ", first->second, ": the dataset has no sample '",
-                                ShortPrintableName(first->first), "'; its first is '",
-                                ShortPrintableName(dataset.SampleName(0)), "'"));
+  return ListError(
+      list, absl::StatusCode::kInvalidArgument,
+      absl::StrCat("line ", first->second, ": the dataset has no sample '", ShortPrintableName(first->first),
+                   "'; its first is '", ShortPrintableName(dataset.SampleName(0)), "'"));
 }
 
 }  // namespace

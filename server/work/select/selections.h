@@ -24,7 +24,8 @@ struct JobSamples {
   std::string fingerprint;  // of the dataset's part: see Identity in data_service.proto
 };
 
-// Finds the parts of datasets that jobs ask for. Jobs that ask for the same share it, and those asked for last are kept.
+// Finds the parts of datasets that jobs ask for. Jobs that ask for the same share it, and those asked for last are
+// kept.
 //
 // Thread-safe. All parts together, kept or in use, take at most the budget. They are found one at a time, which may
 // take seconds for many millions of samples; a part that is kept is not waited for.
@@ -64,8 +65,8 @@ class Selections {
 
   absl::Mutex finding_ ABSL_ACQUIRED_BEFORE(mutex_);  // Held while a part is found, so that one is at a time.
   absl::Mutex mutex_;
-  std::list<Kept> kept_ ABSL_GUARDED_BY(mutex_);  // those asked for last come first
-  std::vector<std::weak_ptr<const SampleSet>> subsets_ ABSL_GUARDED_BY(mutex_);         // that live
+  std::list<Kept> kept_ ABSL_GUARDED_BY(mutex_);                                 // those asked for last come first
+  std::vector<std::weak_ptr<const SampleSet>> subsets_ ABSL_GUARDED_BY(mutex_);  // that live
   std::vector<std::weak_ptr<const WeightedClasses>> weighted_ ABSL_GUARDED_BY(mutex_);  // that live
 };
 

@@ -98,9 +98,9 @@ absl::StatusOr<std::vector<Range>> RangesOfList(const std::string& name, const S
   if (found == lists.end()) {
     std::string names;
     for (const auto& [other, set] : lists) absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-    return absl::NotFoundError(absl::StrCat("subset: no list '", absl::CHexEscape(name),
-                                            "' is configured for this dataset; there are: ",
-                                            names.empty() ? "none" : names));
+    return absl::NotFoundError(
+        absl::StrCat("subset: no list '", absl::CHexEscape(name),
+                     "' is configured for this dataset; there are: ", names.empty() ? "none" : names));
   }
   std::vector<Range> ranges;
   found->second->ForEachRun([&](uint64_t begin, uint64_t end) { ranges.push_back({begin, end}); });
@@ -147,9 +147,9 @@ absl::StatusOr<SampleSet> ResolveSubset(const v1::Subset& subset, const Dataset&
   STOKER_ASSIGN_OR_RETURN(const std::vector<Range> ranges, Candidates(subset, dataset, lists));
   const uint64_t end = ranges.empty() ? 0 : ranges.back().end;
   if (SampleSet::BytesFor(end) > max_bytes)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("subset: it takes ", SampleSet::BytesFor(end), " bytes, and this server's memory allows ",
-                     max_bytes, " for subsets; raise its memory_limit"));
+    return absl::ResourceExhaustedError(absl::StrCat("subset: it takes ", SampleSet::BytesFor(end),
+                                                     " bytes, and this server's memory allows ", max_bytes,
+                                                     " for subsets; raise its memory_limit"));
   std::vector<uint64_t> words(end / 64 + (end % 64 != 0 ? 1 : 0));
   for (const Range& range : ranges) {
     if (subset.name_hashes().empty()) {

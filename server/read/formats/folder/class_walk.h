@@ -9,13 +9,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "server/read/formats/files/image_files.h"
 #include "server/read/formats/folder/folder_listing.h"
 #include "server/read/formats/folder/open_folder.h"
 
 namespace stoker {
-
-// The largest encoded image that is accepted, in bytes. Each worker must be able to hold one in memory.
-inline constexpr uint64_t kMaxImageFileBytes = uint64_t{256} << 20;
 
 // Counts samples as walks find them. Thread-safe.
 class WalkProgress {

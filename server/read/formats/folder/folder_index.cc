@@ -1,7 +1,6 @@
 #include "server/read/formats/folder/folder_index.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "server/read/fingerprint.h"
@@ -9,27 +8,6 @@
 
 namespace stoker {
 namespace {
-
-// Returns whether openat(2) follows the path to below the folder that it starts from. Symbolic links may still lead
-// elsewhere.
-bool StaysBelow(std::string_view path) {
-  while (true) {
-    const size_t slash = path.find('/');
-    const std::string_view component = path.substr(0, slash);
-    if (component.empty() || component == "." || component == "..") return false;
-    if (slash == std::string_view::npos) return true;
-    path.remove_prefix(slash + 1);
-  }
-}
-
-bool RangesNest(const FileList& files) {
-  uint64_t begin = 0;
-  for (uint64_t end : files.path_ends) {
-    if (end <= begin || end > files.paths.size()) return false;
-    begin = end;
-  }
-  return files.sizes.size() == files.path_ends.size() && begin == files.paths.size();
-}
 
 // Checks the paths of the files [begin, end), which are all of one class.
 bool PathsAreInOrder(const FileList& files, uint64_t begin, uint64_t end) {
@@ -45,36 +23,6 @@ bool IsClassName(std::string_view name) {
 
 }  // namespace
 
-void FileList::Add(std::string_view path, uint32_t bytes) {
-  paths += path;
-  path_ends.push_back(paths.size());
-  sizes.push_back(bytes);
-}
-
-void FileList::Append(const FileList& other) {
-  const uint64_t offset = paths.size();
-  paths += other.paths;
-  for (uint64_t end : other.path_ends) path_ends.push_back(offset + end);
-  sizes.insert(sizes.end(), other.sizes.begin(), other.sizes.end());
-}
-
-std::string_view FileList::path(uint64_t i) const {
-  const uint64_t begin = i == 0 ? 0 : path_ends[i - 1];
-  return std::string_view(paths).substr(begin, path_ends[i] - begin);
-}
-
-FileList FileList::Sorted() const {
-  std::vector<uint64_t> order(size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [this](uint64_t a, uint64_t b) { return path(a) < path(b); });
-  FileList sorted;
-  sorted.paths.reserve(paths.size());
-  sorted.path_ends.reserve(size());
-  sorted.sizes.reserve(size());
-  for (uint64_t i : order) sorted.Add(path(i), sizes[i]);
-  return sorted;
-}
-
 int64_t FolderIndex::Label(uint64_t id) const {
   const auto found = std::upper_bound(classes.begin(), classes.end(), id,
                                       [](uint64_t sample, const ClassFolder& folder) { return sample < folder.end; });
@@ -89,7 +37,7 @@ std::string FolderIndex::Path(uint64_t id) const {
 
 bool FolderIndex::IsWellFormed() const {
   if (classes.empty() || classes.back().end != files.size()) return false;
-  if (!RangesNest(files) || files.paths.find('\0') != std::string::npos) return false;
+  if (!files.RangesNest() || files.paths.find('\0') != std::string::npos) return false;
   uint64_t begin = 0;
   std::string_view previous;
   for (const ClassFolder& folder : classes) {
@@ -109,8 +57,7 @@ std::string FolderIndex::SkippedNote() const {
 }
 
 uint64_t FolderIndex::resident_bytes() const {
-  uint64_t bytes = files.paths.capacity() + files.path_ends.capacity() * sizeof(files.path_ends[0]) +
-                   files.sizes.capacity() * sizeof(files.sizes[0]) + classes.capacity() * sizeof(ClassFolder);
+  uint64_t bytes = files.resident_bytes() + classes.capacity() * sizeof(ClassFolder);
   for (const ClassFolder& folder : classes) bytes += folder.name.capacity();
   return bytes + skipped_example.capacity();
 }

@@ -3,28 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "server/read/formats/files/file_list.h"
+
 namespace stoker {
-
-// Relative paths of files with their sizes, held compactly: a file takes 12 bytes beside its path. A value type.
-struct FileList {
-  void Add(std::string_view path, uint32_t bytes);
-  void Append(const FileList& other);
-
-  uint64_t size() const { return sizes.size(); }
-
-  // Returns the path of file `i`, which must be below size(). It is valid until the list changes.
-  std::string_view path(uint64_t i) const;
-
-  // Returns the same files with their paths in bytewise order.
-  FileList Sorted() const;
-
-  std::string paths;                // all paths, one after another
-  std::vector<uint64_t> path_ends;  // where each path ends in `paths`
-  std::vector<uint32_t> sizes;      // the bytes of each file
-};
 
 // The samples of an image folder in index order. Class folders are in bytewise order of their names, and the files of
 // each are in bytewise order of their paths below it. A sample's id is its place in this order. A value type.

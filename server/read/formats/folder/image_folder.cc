@@ -1,14 +1,8 @@
 #include "server/read/formats/folder/image_folder.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,55 +19,20 @@
 namespace stoker {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // A label's bytes are those of an int64_t.
-
-SourceSchema ImageAndLabel() {
-  SourceField image, label;
-  image.name = "image";
-  image.kind = SourceField::Kind::kEncodedImage;
-  label.name = "label";
-  label.dtype = v1::DTYPE_INT64;
-  return {image, label};
-}
-
-constexpr char kExpected[] = "; expected a folder of class folders of images";
-
-// Returns an error of the form "image_folder.path: PATH: REASON; expected …".
-absl::Status PathError(const std::string& path, absl::StatusCode code, const std::string& reason) {
-  return absl::Status(code, absl::StrCat("image_folder.path: ", ShortPrintableName(path), ": ", reason, kExpected));
-}
-
-absl::StatusOr<std::string> CanonicalPath(const std::string& path) {
-  if (path.empty()) return absl::InvalidArgumentError("image_folder.path: missing");
-  if (path.find('\0') != std::string::npos) return absl::InvalidArgumentError("image_folder.path: holds a zero byte");
-  const std::unique_ptr<char, void (*)(void*)> canonical(realpath(path.c_str(), nullptr), std::free);
-  if (canonical != nullptr) return std::string(canonical.get());
-  const int error = errno;
-  const bool missing = error == ENOENT || error == ENOTDIR;
-  return PathError(path, missing ? absl::StatusCode::kNotFound : absl::StatusCode::kUnavailable, ErrnoText(error));
-}
-
-absl::StatusOr<Descriptor> OpenRoot(const std::string& root) {
-  auto folder = OpenAt(AT_FDCWD, root, O_DIRECTORY);
-  if (folder.ok()) return folder;
-  // CanonicalPath has found the path, so NotFound (ENOTDIR) says that it is a file.
-  const auto code = absl::IsNotFound(folder.status()) ? absl::StatusCode::kInvalidArgument : folder.status().code();
-  return PathError(root, code, std::string(folder.status().message()));
-}
+constexpr char kExpected[] = "a folder of class folders of images";
 
 }  // namespace
 
-ImageFolder::ImageFolder(std::string root, const Options& options, Descriptor folder)
-    : root_(std::move(root)),
+ImageFolder::ImageFolder(Root root, const Options& options)
+    : root_(std::move(root.path)),
       name_(options.name),
       manifest_path_(options.cache_dir.empty() ? "" : ManifestPath(options.cache_dir, root_)),
-      folder_(std::move(folder)),
+      folder_(std::move(root.folder)),
       schema_(ImageAndLabel()) {}
 
 absl::StatusOr<std::unique_ptr<ImageFolder>> ImageFolder::Open(const v1::ImageFolder& config, const Options& options) {
-  STOKER_ASSIGN_OR_RETURN(std::string root, CanonicalPath(config.path()));
-  STOKER_ASSIGN_OR_RETURN(Descriptor descriptor, OpenRoot(root));
-  std::unique_ptr<ImageFolder> folder(new ImageFolder(std::move(root), options, std::move(descriptor)));
+  STOKER_ASSIGN_OR_RETURN(Root root, OpenRoot("image_folder.path", config.path(), kExpected));
+  std::unique_ptr<ImageFolder> folder(new ImageFolder(std::move(root), options));
   STOKER_ASSIGN_OR_RETURN(const auto prepared, ReadPrepared(folder->root_));
   if (prepared.has_value()) {
     const absl::Status servable = CheckServable(*prepared);
@@ -155,13 +114,9 @@ LabelRun ImageFolder::RunAt(uint64_t id) const {
 
 absl::Status ImageFolder::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_CHECK(id < size());
-  sample.fields.resize(schema_.size());
-  const absl::Status read = ReadFile(folder_.number(), index_.Path(id), index_.files.sizes[id], sample.fields[0]);
-  if (!read.ok()) return ReadError(id, read);
-  const int64_t label = index_.Label(id);
-  sample.fields[1].resize(sizeof(label));
-  std::memcpy(sample.fields[1].data(), &label, sizeof(label));
-  return absl::OkStatus();
+  const absl::Status read =
+      ReadImageAndLabel(folder_, index_.Path(id), index_.files.sizes[id], index_.Label(id), sample);
+  return read.ok() ? read : ReadError(id, read);
 }
 
 absl::Status ImageFolder::ReadError(uint64_t id, const absl::Status& status) const {

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/read/dataset.h"
+#include "server/read/formats/files/image_files.h"
 #include "server/read/formats/folder/folder_index.h"
 #include "server/read/formats/folder/folder_listing.h"
 #include "server/read/stores/local/file.h"
@@ -68,7 +69,7 @@ class ImageFolder final : public Dataset, private Labels {
   const std::string& skipped_example() const { return index_.skipped_example; }
 
  private:
-  ImageFolder(std::string root, const Options& options, Descriptor folder);
+  ImageFolder(Root root, const Options& options);
 
   absl::StatusOr<FolderListing> List(const Options& options);
   absl::StatusOr<FolderListing> ListByManifest();

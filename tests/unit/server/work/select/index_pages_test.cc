@@ -10,9 +10,7 @@
 namespace stoker {
 namespace {
 
-JobSamples All(const Dataset& dataset) {
-  return {.positions = dataset.size(), .fingerprint = dataset.fingerprint()};
-}
+JobSamples All(const Dataset& dataset) { return {.positions = dataset.size(), .fingerprint = dataset.fingerprint()}; }
 
 // All labels, asked for page by page.
 std::vector<int64_t> LabelsOf(const Dataset& dataset, const JobSamples& samples, int* pages = nullptr) {
