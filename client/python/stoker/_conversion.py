@@ -7,6 +7,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from . import _ops as ops
 from ._compose import Compose
+from ._image_size import Size, size_after
 from ._op import Op
 from .errors import InvalidArgumentError
 
@@ -35,10 +36,15 @@ class Refusal(Exception):
 
 
 class Follows(Refusal):
-    """The op wants another one before it. That may be one of those that could not be converted."""
+    """The op wants something of the ops before it. That may be of those that could not be converted."""
+
+
+class Fraction(Follows):
+    """A color is no whole level. It may be one of floats, which an op made that could not be converted."""
 
 
 FOREIGN_CODE = "code that servers do not have: apply it to what the loader hands out"
+_NO_SUCH_OP = "Stoker has no such op: leave it out, or apply it to what the loader hands out"
 
 
 def children(container: Any, name: str) -> Iterable[tuple[str, Any]]:
@@ -81,6 +87,7 @@ class Conversion:
         self.on_floats: list[Op] = []  # They come after `normalize`.
         self.on_batches: list[Op] = []
         self.channels: Optional[str] = None
+        self.size: Size = None  # Of the images, where all have one.
         self.refused: list[Refused] = []
 
     def add(self, place: str, op: Any) -> None:
@@ -93,12 +100,13 @@ class Conversion:
             if handlers is None:
                 raise Refusal(FOREIGN_CODE)
             if kind.__name__ not in handlers:
-                raise Refusal(_WHY.get(kind.__name__, "Stoker has no such op"))
+                raise Refusal(_WHY.get(kind.__name__, _NO_SUCH_OP))
             if kind.__module__.startswith("albumentations") and probability(op) == 0:
                 return
             handlers[kind.__name__](self, op, place)
         except Refusal as refusal:
-            if isinstance(refusal, Follows) and self.refused:
+            known = isinstance(refusal, Fraction) and self.cast is not None
+            if isinstance(refusal, Follows) and self.refused and not known:
                 return
             self.refused.append(Refused(place, _shown(op), str(refusal)))
 
@@ -129,7 +137,11 @@ class Conversion:
             raise Refusal("comes after Normalize: put it before")
         if self.on_floats:
             raise Refusal("comes after RandomErasing on floats: put it before")
+        self._append(op)
+
+    def _append(self, op: Op) -> None:
         self.on_integers.append(op)
+        self.size = size_after(op.document(), self.size)
 
     def to_float(self, dtype: str, scale: bool) -> None:
         self._not_nested()
@@ -172,7 +184,7 @@ class Conversion:
         elif self.cast is not None:
             self.on_floats.append(op)
         else:
-            self.on_integers.append(op)
+            self._append(op)
 
     def inner(self, container: Any, place: str, forced: bool = False) -> list[list[Op]]:
         """The ops inside of a RandomApply or RandomChoice; what each becomes is a list."""
@@ -180,6 +192,7 @@ class Conversion:
         for at, op in enumerate(list(container)):
             conversion = Conversion(nested=True)
             conversion.cast, conversion.normalize = self.cast, list(self.normalize)
+            conversion.size = self.size
             inside = f"{place}.transforms[{at}]"
             if is_compose(op):
                 for deeper, one in children(op, f"{inside}.transforms"):
@@ -229,7 +242,7 @@ def levels(value: Any) -> Any:
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     for number in numbers:
         if not isinstance(number, (int, float)) or number != int(number):
-            raise Refusal(f"fill or value {value!r} is no whole level of 0 to 255")
+            raise Fraction(f"fill or value {value!r} is no whole level of 0 to 255")
     whole = [int(number) for number in numbers]
     return whole if isinstance(value, (list, tuple)) else whole[0]
 
@@ -274,11 +287,21 @@ def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+_NEAREST_POLICY = "RandAugment and TrivialAugmentWide of torchvision are what Stoker has of such policies"
+
 _WHY = {
     "Lambda": FOREIGN_CODE,
-    "RandomOrder": "Stoker keeps the order of ops; RandomChoice of two orders comes near",
     "SomeOf": "Stoker chooses one (OneOf) or each by its p (RandomApply)",
-    "AutoAugment": "Stoker has RandAugment and TrivialAugmentWide instead",
+    "AutoAugment": f"shears about a corner and shifts by given pixels: {_NEAREST_POLICY}",
+    "AugMix": f"mixes several augmented images into one: {_NEAREST_POLICY}",
+    "RandomPerspective": "Stoker has no perspective: RandomAffine with shear comes near, or leave it out",
+    "Perspective": "Stoker has no perspective: Affine comes near, or leave it out",
+    "ElasticTransform": "Stoker moves no single pixels: RandomAffine comes near, or leave it out",
+    "RandomPhotometricDistort": "exchanges channels, which no op of Stoker's does: ColorJitter comes near but for that",
+    "RandomChannelPermutation": "no op of Stoker's exchanges channels: leave it out",
+    "ChannelShuffle": "no op of Stoker's exchanges channels: leave it out",
+    "GaussianNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
+    "GaussNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
     "RandomBrightnessContrast": "shifts brightness by a share of the highest value: ColorJitter scales it instead",
     "CoarseDropout": "Stoker has RandomErasing, of one rectangle (albumentations.Erasing), and RandomMask",
     "FiveCrop": "several images of one sample are a pipeline's views",

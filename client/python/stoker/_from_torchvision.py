@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import permutations
+from typing import Any, Optional
 
 from . import _ops as ops
 from ._conversion import FOREIGN_CODE, Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
+from ._image_size import borders
 from ._op import dtype_name
 
 # Pillow's numbers, which old releases of torchvision have.
@@ -50,20 +52,32 @@ def _center_crop(to: Conversion, op: Any, place: str) -> None:
 
 @converts("torchvision", "RandomCrop")
 def _random_crop(to: Conversion, op: Any, place: str) -> None:
-    pads = bool(op.pad_if_needed) or op.padding not in (None, 0)
+    padding = _padding_of(op)
     mode = getattr(op.padding_mode, "value", op.padding_mode)
-    refuse_unless(not pads or mode == "constant", f"padding_mode {mode!r}: only 'constant'; put a Pad before it")
-    to.image(
-        ops.RandomCrop(numbers(op.size), numbers(op.padding), bool(op.pad_if_needed), levels(op.fill)),
-        linear=not pads,
-        absolute=pads and colored(op),
-    )
+    if mode == "constant" or not (padding or op.pad_if_needed):
+        crop = ops.RandomCrop(numbers(op.size), padding, bool(op.pad_if_needed), levels(op.fill))
+        pads = bool(padding or op.pad_if_needed)
+        to.image(crop, linear=not pads, absolute=pads and colored(op))
+        return
+    refuse_unless(not op.pad_if_needed, f"pads small images by padding_mode {mode!r}: set pad_if_needed=False")
+    to.image(ops.Pad(padding, padding_mode=mode), linear=True)  # type: ignore[arg-type]
+    to.image(ops.RandomCrop(numbers(op.size)), linear=True)
+
+
+def _padding_of(op: Any) -> Optional[list[int]]:
+    """Left, top, right and bottom of a RandomCrop's padding; None where it has none."""
+    if op.padding in (None, 0):
+        return None
+    listed = borders(numbers(op.padding))
+    if ".v2." in type(op).__module__:  # It keeps left, right, top, bottom.
+        listed = [listed[0], listed[2], listed[1], listed[3]]
+    return listed if any(listed) else None
 
 
 @converts("torchvision", "Pad")
 def _pad(to: Conversion, op: Any, place: str) -> None:
     mode = getattr(op.padding_mode, "value", op.padding_mode)
-    pad = ops.Pad(numbers(op.padding), levels(op.fill) if mode == "constant" else None, mode)
+    pad = ops.Pad(borders(numbers(op.padding)), levels(op.fill) if mode == "constant" else None, mode)
     to.image(pad, linear=mode != "constant", absolute=mode == "constant" and colored(op))
 
 
@@ -164,6 +178,16 @@ def _random_choice(to: Conversion, op: Any, place: str) -> None:
         to.batch(choice)
     else:
         to.image(choice)
+
+
+@converts("torchvision", "RandomOrder")
+def _random_order(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(len(op.transforms) <= 4, "has more than 24 orders: give four ops or fewer")
+    inside = [one(inner) for inner in to.inner(op.transforms, place) if inner]
+    if len(inside) > 1:
+        to.image(ops.RandomChoice([ops.RandomApply(list(order), p=1.0) for order in permutations(inside)]))
+    elif inside:
+        to.image(inside[0])
 
 
 @converts("torchvision", "MixUp", "CutMix")
