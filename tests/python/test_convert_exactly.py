@@ -24,6 +24,11 @@ def module(request):
     return torchvision.transforms if request.param == "v1" else v2
 
 
+@pytest.fixture
+def albumentations():
+    return pytest.importorskip("albumentations")
+
+
 def images_of(server, transforms, **options):
     """An unshuffled epoch's images, height × width × channels."""
     with Loader(
@@ -93,6 +98,128 @@ def test_random_orders_are_drawn_alike(module, server, made):
 def test_random_orders_of_many_ops_are_refused(module):
     with pytest.raises(ConversionError, match="four ops or fewer"):
         convert([module.RandomOrder([module.RandomInvert()] * 5)])
+
+
+# ---- CoarseDropout ----
+
+
+def holes_of(images, before, value):
+    """Top, left, height and width of each image's one hole; None where it has none."""
+    for image, one in zip(images, before):
+        rows, columns = (numpy.flatnonzero((image != one).any(axis=axes)) for axes in ((1, 2), (0, 2)))
+        if len(rows) == 0:
+            yield None
+            continue
+        hole = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        assert (hole == value).all()
+        yield rows[0], columns[0], *hole.shape[:2]
+
+
+@pytest.mark.parametrize("ranges", [((8, 8), (12, 12)), ((0.2, 0.2), (0.25, 0.25))], ids=["pixels", "shares"])
+def test_coarse_dropout_of_one_size(albumentations, server, made, ranges):
+    A = albumentations
+    dropout = A.CoarseDropout((1, 1), *ranges, fill=(250, 3, 251), p=0.7)
+    found = images_of(server, convert([*FIRST, dropout]))
+    theirs = A.Compose([dropout], seed=3)
+    expected = numpy.stack([theirs(image=image)["image"] for image in made])
+    # Where photographs have the hole's color at its border, a hole looks smaller.
+    mine, others = (
+        [hole for hole in holes_of(images, made, (250, 3, 251)) if hole and hole[2:] == (8, 12)]
+        for images in (found, expected)
+    )
+    assert 115 < len(mine) < 165 and 115 < len(others) < 165  # 140 of 200.
+    for holes in (mine, others):
+        tops, lefts = numpy.array([hole[0] for hole in holes]), numpy.array([hole[1] for hole in holes])
+        assert tops.min() <= 1 and tops.max() >= 31 and lefts.min() <= 1 and lefts.max() >= 35
+        assert abs(tops.mean() - 16) < 2.5 and abs(lefts.mean() - 18) < 2.5
+
+
+def test_coarse_dropout_of_several_holes(albumentations, server, made):
+    A = albumentations
+    dropout = A.CoarseDropout((1, 3), (6, 6), (6, 6), fill=255, p=1)
+    found = images_of(server, convert([*FIRST, dropout]))
+    theirs = A.Compose([dropout], seed=3)
+    expected = numpy.stack([theirs(image=image)["image"] for image in made])
+    mine, others = (
+        numpy.bincount(((images != made).any(axis=3).sum(axis=(1, 2)) // 30).clip(max=3)) for images in (found, expected)
+    )
+    assert numpy.abs(mine - others).max() < 35  # How many images have about one, two and three holes, of 200.
+
+
+def test_coarse_dropout_is_refused_where_holes_differ_or_images_do(albumentations):
+    A = albumentations
+
+    def reason(*transforms):
+        with pytest.raises(ConversionError) as caught:
+            convert(list(transforms))
+        (refused,) = caught.value.refused
+        return refused.reason
+
+    assert "give hole_height_range and hole_width_range one number twice each" in reason(A.CoarseDropout())
+    assert "put it after an op that gives all images one size" in reason(A.CoarseDropout((1, 1), (8, 8), (8, 8)))
+    small = A.CoarseDropout((1, 1), (64, 64), (8, 8))
+    assert "64 × 8 pixels in images of 40 × 48" in reason(*FIRST, small)
+    assert "fill='random'" in reason(*FIRST, A.CoarseDropout((1, 1), (8, 8), (8, 8), fill="random"))
+    assert "at most 16" in reason(*FIRST, A.CoarseDropout((1, 17), (8, 8), (8, 8)))
+
+
+def test_erasing_of_one_ratio(albumentations, server, made):
+    A = albumentations
+    erasing = A.Erasing(scale=(0.1, 0.1), ratio=(2, 2), fill=(250, 3, 251), p=1)
+    found = images_of(server, convert([*FIRST, erasing]))
+    theirs = A.Compose([erasing], seed=3)
+    expected = numpy.stack([theirs(image=image)["image"] for image in made])
+    shapes, others = (
+        [hole[2:] for hole in holes_of(images, made, (250, 3, 251)) if hole] for images in (found, expected)
+    )
+    assert max(set(shapes), key=shapes.count) == max(set(others), key=others.count) == (10, 20)
+    with pytest.raises(ConversionError, match=r"such as \(1, 1\)"):
+        convert([A.Erasing()])
+
+
+# ---- RandomBrightnessContrast, HueSaturationValue ----
+
+
+def test_contrast_that_multiplies(albumentations, server, made):
+    A = albumentations
+    for limit in ((0.3, 0.3), (-0.4, -0.4)):
+        op = A.RandomBrightnessContrast(brightness_limit=0, contrast_limit=limit, p=1)
+        found = images_of(server, convert([*FIRST, op])).astype(int)
+        expected = numpy.stack([op(image=image)["image"] for image in made])
+        assert numpy.abs(found - expected).max() <= 1
+    drawn = convert([A.RandomBrightnessContrast(brightness_limit=0, contrast_limit=0.2, p=0.5)]).transforms[0]
+    assert drawn.document()["RandomApply"]["transforms"] == [{"ColorJitter": {"brightness": [0.8, 1.2]}}]
+
+
+def test_hues_that_turn(albumentations, server, made):
+    """OpenCV has hues in steps of 2°, Pillow in steps of 1.4°, which is up to 6 levels each way."""
+    A = albumentations
+    for turn in (20, -70):
+        op = A.HueSaturationValue((turn, turn), 0, 0, p=1)
+        found = images_of(server, convert([*FIRST, op])).astype(int)
+        expected = numpy.stack([op(image=image)["image"] for image in made])
+        difference = numpy.abs(found - expected)
+        assert difference.mean() < 1.5 and numpy.percentile(difference, 99) <= 8
+    drawn = convert([A.HueSaturationValue(18, 0, 0, p=1)]).transforms
+    assert drawn == [ours.ColorJitter(hue=(-0.1, 0.1))]
+
+
+def test_what_adds_to_values_is_refused(albumentations):
+    A = albumentations
+    with pytest.raises(ConversionError) as caught:
+        convert(
+            [
+                A.RandomBrightnessContrast(),
+                A.HueSaturationValue(),
+                A.HueSaturationValue(120, 0, 0),
+                A.RandomBrightnessContrast(0, 0.2, ensure_safe_range=True),
+            ]
+        )
+    reasons = [refused.reason for refused in caught.value.refused]
+    assert "brightness_limit adds to all values, ColorJitter's brightness multiplies them" in reasons[0]
+    assert "sat_shift_limit and val_shift_limit add" in reasons[1]
+    assert "at most half a turn" in reasons[2]
+    assert "ensure_safe_range" in reasons[3]
 
 
 # ---- What no op has the meaning of ----

@@ -302,8 +302,6 @@ _WHY = {
     "ChannelShuffle": "no op of Stoker's exchanges channels: leave it out",
     "GaussianNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
     "GaussNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
-    "RandomBrightnessContrast": "shifts brightness by a share of the highest value: ColorJitter scales it instead",
-    "CoarseDropout": "Stoker has RandomErasing, of one rectangle (albumentations.Erasing), and RandomMask",
     "FiveCrop": "several images of one sample are a pipeline's views",
     "TenCrop": "several images of one sample are a pipeline's views",
     "LongestMaxSize": "would give images of several sizes: Resize and CenterCrop instead",

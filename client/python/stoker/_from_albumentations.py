@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _ops as ops
-from ._conversion import Conversion, Forced, colored, converts, levels, numbers, one, probability, refuse_unless
+from ._conversion import (
+    Conversion,
+    Follows,
+    Forced,
+    colored,
+    converts,
+    levels,
+    numbers,
+    one,
+    probability,
+    refuse_unless,
+)
 from ._op import Op
 
 _TURNS = ("nearest", "bilinear")
@@ -191,10 +202,76 @@ def _affine(to: Conversion, op: Any, place: str) -> None:
     to.image(_sometimes(op, affine), absolute=colored(op))
 
 
+@converts("albumentations", "RandomBrightnessContrast")
+def _random_brightness_contrast(to: Conversion, op: Any, place: str) -> None:
+    """Its contrast multiplies values, as ColorJitter's brightness does. Its brightness adds, which no op does."""
+    adds = _pair(op.brightness_limit) != (0, 0)
+    refuse_unless(not adds, "brightness_limit adds to all values, ColorJitter's brightness multiplies them: take that")
+    refuse_unless(not op.ensure_safe_range, "ensure_safe_range narrows what it draws: set it to False")
+    low, high = _pair(op.contrast_limit)
+    refuse_unless(low >= -1, f"contrast_limit {(low, high)} inverts images: begin at -1 or above")
+    to.image(_sometimes(op, ops.ColorJitter(brightness=(1 + low, 1 + high))))
+
+
+@converts("albumentations", "HueSaturationValue")
+def _hue_saturation_value(to: Conversion, op: Any, place: str) -> None:
+    """Its hue is ColorJitter's, in steps of 180 a turn. Its saturation and value add, which no op does."""
+    adds = [name for name in ("sat_shift_limit", "val_shift_limit") if _pair(getattr(op, name)) != (0, 0)]
+    refuse_unless(
+        not adds, f"{' and '.join(adds)} add, ColorJitter's saturation and brightness multiply: take that, or set 0"
+    )
+    low, high = _pair(op.hue_shift_limit)
+    refuse_unless(-90 <= low and high <= 90, f"hue_shift_limit {(low, high)}: at most half a turn, 90, both ways")
+    to.image(_sometimes(op, ops.ColorJitter(hue=(low / 180, high / 180))))
+
+
 @converts("albumentations", "Erasing")
 def _erasing(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(not isinstance(op.fill, str), f"fill={op.fill!r}: give a color")
-    to.erase(probability(op), numbers(op.scale), numbers(op.ratio), numbers(op.fill))
+    low, high = _pair(op.ratio)
+    refuse_unless(
+        low == high,
+        f"draws ratio {(low, high)} uniformly, Stoker by its logarithm: give one number twice, such as (1, 1)",
+    )
+    to.erase(probability(op), numbers(op.scale), [1 / low, 1 / low], numbers(op.fill))
+
+
+_MOST_HOLES = 16
+
+
+@converts("albumentations", "CoarseDropout")
+def _coarse_dropout(to: Conversion, op: Any, place: str) -> None:
+    """A hole of given pixels is a RandomErasing of one area and one ratio."""
+    refuse_unless(not isinstance(op.fill, str), f"fill={op.fill!r}: give a color")
+    erasing = _hole(to, op)
+    fewest, most = (int(number) for number in op.num_holes_range)
+    refuse_unless(most <= _MOST_HOLES, f"num_holes_range {(fewest, most)}: at most {_MOST_HOLES}")
+    if fewest == most == 1:
+        to.erase(probability(op), *erasing, numbers(op.fill))
+        return
+    refuse_unless(to.cast is None, "makes several holes in floats: put it before the conversion to floats")
+    hole = ops.RandomErasing(1.0, *erasing, levels(op.fill))
+    counts: list[Op] = [ops.RandomApply([hole] * count, p=1.0) for count in range(fewest, most + 1)]
+    to.image(_sometimes(op, counts[0] if fewest == most else ops.RandomChoice(counts)))
+
+
+def _hole(to: Conversion, op: Any) -> tuple[list[float], list[float]]:
+    """The scale and ratio of RandomErasing for the op's holes."""
+    heights, widths = _pair(op.hole_height_range), _pair(op.hole_width_range)
+    one_size = heights[0] == heights[1] and widths[0] == widths[1]
+    refuse_unless(
+        one_size,
+        f"draws holes of {heights} by {widths}: give hole_height_range and hole_width_range one number twice each, or "
+        "take torchvision's RandomErasing, which draws area and ratio",
+    )
+    if to.size is None:
+        raise Follows("makes holes in images of any size: put it after an op that gives all images one size")
+    height, width = to.size
+    in_pixels = heights[1] >= 1  # Else both are shares of the image's sides.
+    tall, wide = (int(heights[0]), int(widths[0])) if in_pixels else (int(height * heights[0]), int(width * widths[0]))
+    fits = 0 < tall < height and 0 < wide < width
+    refuse_unless(fits, f"makes holes of {tall} × {wide} pixels in images of {height} × {width}: they must be smaller")
+    return [tall * wide / (height * width)] * 2, [tall / wide] * 2
 
 
 @converts("albumentations", "Normalize")
