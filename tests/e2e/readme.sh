@@ -67,8 +67,8 @@ echo "README: C++ snippet: ok"
 # Whether $1, a Python, can import what the snippet $2 does.
 has_packages_of() {
   local package
-  for package in torch numpy jax; do
-    ! grep -q "^import.*\b$package\b" "$2" || "$1" -c "import $package" 2>/dev/null || return 1
+  for package in torch torchvision numpy jax; do
+    ! grep -qE "^(import|from) .*\b$package\b" "$2" || "$1" -c "import $package" 2>/dev/null || return 1
   done
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -21,14 +22,23 @@ class Refused(NamedTuple):
     reason: str
 
 
+class Left(NamedTuple):
+    """An op from the first one on that could not be converted."""
+
+    place: str
+    op: Any
+    #: Why the first of them could not be converted.
+    reason: str
+
+
 class ConversionError(InvalidArgumentError):
     """Some ops cannot be converted. The message names each, and says why."""
 
-    def __init__(self, refused: Sequence[Refused]) -> None:
+    def __init__(self, refused: Sequence[Refused], hint: str = "") -> None:
         self.refused: list[Refused] = list(refused)
         lines = [f"  {one.place}: {one.op}: {one.reason}" for one in self.refused]
         count = "one op cannot" if len(lines) == 1 else f"{len(lines)} ops cannot"
-        super().__init__(f"{count} be converted:\n" + "\n".join(lines))
+        super().__init__(f"{count} be converted:\n" + "\n".join(lines) + hint)
 
 
 class Refusal(Exception):
@@ -44,6 +54,9 @@ class Fraction(Follows):
 
 
 FOREIGN_CODE = "code that servers do not have: apply it to what the loader hands out"
+_ON_CLIENT = (
+    "\nA loader with on_unsupported='client' runs the first of these, and all that follows it, in the training process"
+)
 _NO_SUCH_OP = "Stoker has no such op: leave it out, or apply it to what the loader hands out"
 
 
@@ -89,6 +102,7 @@ class Conversion:
         self.channels: Optional[str] = None
         self.size: Size = None  # Of the images, where all have one.
         self.refused: list[Refused] = []
+        self.runs_elsewhere = True  # Becomes false where a refused op is none that a client can run.
 
     def add(self, place: str, op: Any) -> None:
         try:
@@ -108,11 +122,18 @@ class Conversion:
             known = isinstance(refusal, Fraction) and self.cast is not None
             if isinstance(refusal, Follows) and self.refused and not known:
                 return
-            self.refused.append(Refused(place, _shown(op), str(refusal)))
+            self.refused.append(Refused(place, shown(op), str(refusal)))
+            self.runs_elsewhere &= not isinstance(op, Op) and library_of(op) != "albumentations"
+
+    def copy(self) -> Conversion:
+        other = Conversion(self.nested)
+        for name, value in vars(self).items():
+            setattr(other, name, list(value) if isinstance(value, list) else value)
+        return other
 
     def finish(self) -> Compose:
         if self.refused:
-            raise ConversionError(self.refused)
+            raise ConversionError(self.refused, _ON_CLIENT if self.runs_elsewhere else "")
         result = [*self.on_integers]
         if self.cast is not None:
             result.append(self.cast)
@@ -221,9 +242,14 @@ class Forced:
         return getattr(self.op, name)
 
 
-def _shown(op: Any) -> str:
-    text = repr(op.op if isinstance(op, Forced) else op)
+def shown(op: Any) -> str:
+    """The op as it prints, on one line of 120 characters or less."""
+    text = " ".join(without_addresses(repr(op.op if isinstance(op, Forced) else op)).split())
     return text if len(text) <= 120 else text[:117] + "..."
+
+
+def without_addresses(text: str) -> str:
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 def one(inner: Sequence[Op]) -> Op:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Callable, Optional, Union
 
-from . import _layout, _library, _options, _torch, outputs
+from . import _layout, _library, _on_client, _options, _torch, outputs
 from ._iteration import Epoch, Silence
 from ._pipeline import Transforms, options_of
 from .batch import Batch, BatchInfo, Digest
@@ -67,6 +67,9 @@ class Loader(_library.Owner):
             takes of torchvision, timm and Albumentations; the name of a pipeline that the servers offer;
             a ``pathlib.Path`` to a pipeline in YAML; or a dict, as the YAML has it. Default: RandomResizedCrop(224),
             RandomHorizontalFlip.
+        on_unsupported: what becomes of a Compose with an op that servers do not have. "refuse" (the default) is an error
+            that names it. "client" runs it and all after it here, on the trainer's CPU, and warns of that: torch's
+            tensors, after ops of the servers that give all images one size. It is no part of the epoch's digest.
         bad_samples: what a file that cannot be decoded does: "fail" (the default) ends the epoch and names it;
             "substitute" takes the next sample instead, and counts it.
         jpeg_scaling: "k2" (the default) decodes JPEGs that are about to shrink at a reduced size where twice the pixels
@@ -127,6 +130,7 @@ class Loader(_library.Owner):
         dtype: Any = None,
         layout: Optional[str] = None,
         transforms: Transforms = None,
+        on_unsupported: str = "refuse",
         bad_samples: Optional[str] = None,
         jpeg_scaling: Optional[str] = None,
         seed: int = 0,
@@ -174,6 +178,8 @@ class Loader(_library.Owner):
         self._placed = rank is not None or world_size is not None
         if not self._placed:
             rank, world_size = _torch.rank_and_world_size()
+        transforms, self._on_client = _on_client.split(transforms, on_unsupported)
+        self._on_client.check_options(device=_torch.device_name(device), dtype=dtype, layout=layout)
         options = {
             "servers": _options.addresses(servers),
             "dataset": dataset,
@@ -204,7 +210,8 @@ class Loader(_library.Owner):
         }
         self._library = _library.library()
         text = _options.as_json(options)
-        self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
+        with self._on_client.explained():
+            self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
         try:
             #: The dataset, the rank, the pipeline with its defaults, and each field's dtype, shape and layout, as the
             #: library has them.
@@ -212,6 +219,7 @@ class Loader(_library.Owner):
             fields = self.description["fields"]
             chosen = outputs.choose(output, self.description["device"], [field["dtype"] for field in fields])
             self._output = outputs.make(chosen, _layout.settle(self.description, layout, chosen))
+            self._on_client.settle(self.description, chosen)
         except BaseException:
             self.close()
             raise
@@ -235,6 +243,8 @@ class Loader(_library.Owner):
         for field in self.description["fields"]:
             shape = " × ".join(map(str, [self.batch_size, *field["shape"]]))
             told.append(f"{field['name']}: {field['dtype']} {shape}" + f" {field.get('layout', '')}".rstrip())
+        if self._on_client:
+            told.append(f"on the client: [{self._on_client!r}]")
         return f"stoker.Loader({', '.join(told)})"
 
     @property
@@ -382,7 +392,7 @@ class Loader(_library.Owner):
                     StokerWarning,
                     stacklevel=3,
                 )
-            arrays = self._output(batch)
+            arrays = self._on_client.apply(self._output(batch), self.info)
             return dict(zip(self._field_names, arrays)) if self._as_dict else tuple(arrays)
 
     def use_on(self, tensors: Any, stream: Any) -> None:
@@ -416,16 +426,19 @@ class Loader(_library.Owner):
         state = self._document(self._library.stoker_loader_state)
         if self._pending.pointer:  # The library counts it, but it was not handed out.
             state.update(epoch=self._epoch, position=self._position)
+        if self._on_client:
+            state[_on_client.STATE_KEY] = self._on_client.identity
         return state
 
     def load_state_dict(self, state: Mapping[str, Any], *, accept_other_pixels: bool = False) -> None:
         """Goes on from a state in the same global order, also with another batch size, world size or number of servers.
 
-        Raises FailedPreconditionError that names what differs: dataset, pipeline, seed or shuffle; or the servers'
-        pixels, which ``accept_other_pixels`` takes as they are now.
+        Raises FailedPreconditionError that names what differs: dataset, pipeline, ops on the client, seed or shuffle; or
+        the servers' pixels, which ``accept_other_pixels`` takes as they are now.
         """
         if not isinstance(state, Mapping):
             raise InvalidArgumentError(f"state: expected what state_dict() gives, found {type(state).__name__}")
+        _on_client.check_state(state, self._on_client)
         with self._exclusively():
             self._restore(state, accept_other_pixels)
 
@@ -459,7 +472,8 @@ class Loader(_library.Owner):
         self.check_process()
         with self._life:  # Nothing that waits for a batch holds it.
             self._usable()
-            return _library.document_from(self._library.stoker_loader_stats, self._handle)
+            stats = _library.document_from(self._library.stoker_loader_stats, self._handle)
+            return {**stats, "on_client_seconds": self._on_client.seconds} if self._on_client else stats
 
     def digest(self, epoch: Optional[int] = None) -> str:
         """Reads a whole epoch, by default ``self.epoch``, and gives its SHA-256, which ``stoker digest`` prints too.
