@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import assert_type
+
 import stoker
 from stoker import transforms
 
@@ -23,18 +25,42 @@ pipeline = transforms.Compose(
 transforms.RandomResizedCrop("224")  # type: ignore[arg-type]
 transforms.RandomResizedCrop()  # type: ignore[call-arg]
 transforms.RandomHorizontalFlip(probability=0.5)  # type: ignore[call-arg]
-transforms.MixUp(0.2, num_classes=10)  # type: ignore[misc]
+transforms.MixUp(0.2, num_classes=10)  # type: ignore[call-arg]
 transforms.Compose(["RandomInvert"])  # type: ignore[list-item]
 
 loader = stoker.Loader(
     ["cpu1:7077", "cpu2:7077"], batch_size=256, device="cuda", transforms=pipeline, rank=0, world_size=2
 )
 stoker.Loader("cpu1:7077", batch_size=256, transforms=Path("train.yaml"))
-stoker.Loader("cpu1:7077")  # type: ignore[call-arg]
-stoker.Loader("cpu1:7077", batch_size="256")  # type: ignore[arg-type]
+stoker.Loader("cpu1:7077")  # type: ignore[call-overload]
+stoker.Loader("cpu1:7077", batch_size="256")  # type: ignore[call-overload]
+stoker.Loader("cpu1:7077", batch_size=256, sed=3)  # type: ignore[call-overload]
 
 for images, labels in loader:
     print(images.shape, labels)
+assert_type(loader, stoker.Loader[tuple[Any, ...]])
+dicts = stoker.Loader("cpu1:7077", batch_size=256, as_dict=True)
+assert_type(dicts, stoker.Loader[dict[str, Any]])
+for named in dicts:
+    print(named["image"])
+for either in stoker.Loader("cpu1:7077", batch_size=256, as_dict=bool(input())):
+    print(either)
+
+
+def read(any_loader: stoker.Loader) -> None:
+    for image, label in any_loader:
+        print(image, label)
+
+
+read(loader)
+read(dicts)
+
+
+class Mine(stoker.Loader):
+    pass
+
+
+mine = Mine("cpu1:7077", batch_size=256)
 info = loader.info
 print(info.positions)  # type: ignore[union-attr]
 if info is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from ._compose import Compose
 from ._op import Document, Op, dtype_name, plain
@@ -69,7 +69,9 @@ class Pipeline:
         return document
 
 
-Transforms = Union[None, str, Path, Mapping[str, Any], Op, Sequence[Op], Compose, Pipeline]
+#: An op of another library is a Callable.
+AnyOp = Union[Op, Callable[..., Any]]
+Transforms = Union[None, str, Path, Mapping[str, Any], AnyOp, Sequence[AnyOp], Compose, Pipeline]
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 _DEFAULT = Compose([RandomResizedCrop(224), RandomHorizontalFlip()])

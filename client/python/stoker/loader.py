@@ -8,15 +8,20 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union, overload
 
 from . import _layout, _library, _on_client, _options, _torch, outputs
 from ._iteration import Epoch, Silence
 from ._pipeline import Transforms, options_of
+from ._typed import BatchT_co, Dataset, Options, Servers
 from .batch import Batch, BatchInfo, Digest
 from .dataset import DatasetInfo
 from .errors import CancelledError, InvalidArgumentError, StokerError, StokerWarning
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+    from typing_extensions import Self, Unpack
 
 _CONNECTING = "not connected yet"  # So the library calls a server that may still come.
 
@@ -24,20 +29,24 @@ _CONNECTING = "not connected yet"  # So the library calls a server that may stil
 class Sampler:
     """Has what frameworks expect of ``loader.sampler``. The loader itself shuffles, and shares out among ranks."""
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Loader[Any]) -> None:
         self._loader = loader
 
     def set_epoch(self, epoch: int) -> None:
         self._loader.set_epoch(epoch)
 
 
-class Loader(_library.Owner):
+class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     """Batches of a dataset, as ``(images, labels)``, in the epoch's global order.
 
-        loader = stoker.Loader(["cpu1:7077", "cpu2:7077"], batch_size=256, device="cuda", dtype="float16")
-        for epoch in range(90):
+        import stoker
+        from stoker import transforms as T
+
+        loader = stoker.Loader("127.0.0.1:7077", batch_size=16, dtype="float32", transforms=[
+            T.RandomResizedCrop(64), T.RandomHorizontalFlip()])
+        for epoch in range(2):
             for images, labels in loader:
-                train(images, labels)
+                print(epoch, images.shape, labels.shape)  # 16 × 3 × 64 × 64, and 16.
 
     Every iteration is the next epoch, as long as the loader lives; ``set_epoch`` chooses, and after ``load_state_dict``
     the first one goes on from there. An iteration that was left early is not gone on with. Batches come ready from
@@ -98,6 +107,9 @@ class Loader(_library.Owner):
         connections: to each server; 1.
         tls_ca_file, tls_server_name: against which the servers' certificate is checked.
 
+    To type checkers a loader is generic over its batches: ``Loader[tuple[torch.Tensor, ...]]`` with ``output="torch"``.
+    Who knows more than they do says so: ``loader: stoker.Loader[tuple[Tensor, Tensor]] = stoker.Loader(…)``.
+
     ``print(loader)`` tells dtype, shape and layout of what a batch has. A pipeline by name, from a file, or in a dict
     without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who keeps many
     makes it allocate more.
@@ -110,11 +122,49 @@ class Loader(_library.Owner):
     DeadlineExceededError where nothing came for ``progress_timeout``; the next iteration begins afresh. Ctrl-C interrupts a wait and leaves the loader usable.
     """
 
-    def __new__(cls, *arguments: Any, **options: Any) -> Loader:
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
         if cls.__init__ is Loader.__init__:  # A derived class may have arguments of its own.
             _options.answer_data_loaders_words(options)
-        return super().__new__(_torch.dataset_class(cls))
+        made: Self = super().__new__(_torch.dataset_class(cls))
+        return made
 
+    # fmt: off
+    @overload
+    def __init__(
+        self: Loader[tuple[Tensor, ...]], servers: Servers, dataset: Optional[str] = None, *,
+        output: Literal["torch"], as_dict: Literal[False] = False, **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[dict[str, Tensor]], servers: Servers, dataset: Optional[str] = None, *,
+        output: Literal["torch"], as_dict: Literal[True], **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[tuple[NDArray[Any], ...]], servers: Servers, dataset: Optional[str] = None, *,
+        output: Literal["numpy"], as_dict: Literal[False] = False, **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[dict[str, NDArray[Any]]], servers: Servers, dataset: Optional[str] = None, *,
+        output: Literal["numpy"], as_dict: Literal[True], **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[tuple[Any, ...]], servers: Servers, dataset: Optional[str] = None, *,
+        output: str = "auto", as_dict: Literal[False] = False, **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[dict[str, Any]], servers: Servers, dataset: Optional[str] = None, *,
+        output: str = "auto", as_dict: Literal[True], **options: Unpack[Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Loader[Any], servers: Servers, dataset: Optional[str] = None, *,
+        output: str = "auto", as_dict: bool, **options: Unpack[Options],
+    ) -> None: ...
+    # fmt: on
     def __init__(
         self,
         servers: Union[str, Sequence[str]],
@@ -307,7 +357,7 @@ class Loader(_library.Owner):
 
     # ---- iterating ----
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[BatchT_co]:
         """Iterates over the next epoch's batches, tuples of fields or dicts. ``info`` says what the last is made of."""
         return self._begin(self._hand_out)
 
@@ -503,7 +553,7 @@ class Loader(_library.Owner):
                     handle, self._handle = self._handle, None
                     self._library.stoker_loader_destroy(handle)
 
-    def __enter__(self) -> Loader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
