@@ -13,7 +13,7 @@ from . import StokerError, __version__, _library, servers_offer
 
 # The distributions of each package. CuPy has one for each version of CUDA.
 _ARRAYS = {"PyTorch": ["torch"], "NumPy": ["numpy"], "JAX": ["jax"], "CuPy": ["cupy", "cupy-cuda12x", "cupy-cuda13x"]}
-_TRANSFORMS = {"torchvision": ["torchvision"], "Albumentations": ["albumentations"]}
+_TRANSFORMS = {"torchvision": ["torchvision"], "timm": ["timm"], "Albumentations": ["albumentations"]}
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -26,6 +26,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = parser.parse_args(arguments)
 
     print(f"stoker {__version__}, on Python {platform.python_version()}")
+    print(f"  platform    {platform.platform()}")
     try:
         for line in _library_lines():
             print(line)
