@@ -425,7 +425,7 @@ def test_albumentations_refusals(albumentations):
                 A.CoarseDropout(),
                 A.Resize(8, 8, p=0.5),
                 A.Equalize(),
-                A.OneOf([A.D4(), A.HorizontalFlip()]),
+                A.OneOf([A.CLAHE(), A.HorizontalFlip()]),
                 A.RandomBrightnessContrast(),
                 A.Normalize(normalization="image"),
             ]
@@ -436,7 +436,7 @@ def test_albumentations_refusals(albumentations):
         "transforms[1]": "CoarseDropout",
         "transforms[2]": "Resize",
         "transforms[3]": "Equalize",
-        "transforms[4].transforms[0]": "D4",
+        "transforms[4].transforms[0]": "CLAHE",
         "transforms[5]": "RandomBrightnessContrast",
         "transforms[6]": "Normalize",
     }

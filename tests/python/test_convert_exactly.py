@@ -222,6 +222,33 @@ def test_what_adds_to_values_is_refused(albumentations):
     assert "ensure_safe_range" in reasons[3]
 
 
+# ---- RandomRotate90, D4, Transpose ----
+
+
+@pytest.mark.parametrize("side", [32, 33])
+@pytest.mark.parametrize("name", ["RandomRotate90", "D4", "Transpose"])
+def test_symmetries_of_squares(albumentations, server, name, side):
+    A = albumentations
+    square = [ours.Resize((side, side))]
+    before = images_of(server, square)
+    found = images_of(server, convert([*square, getattr(A, name)(p=1)]))
+    turned = [lambda image, turns=turns: numpy.rot90(image, turns) for turns in range(4)]
+    mirrored = [lambda image, turns=turns: numpy.rot90(image, turns).transpose(1, 0, 2) for turns in range(4)]
+    all_of = {"RandomRotate90": turned, "D4": turned + mirrored, "Transpose": mirrored[:1]}[name]
+    counts = [0] * len(all_of)
+    for image, one in zip(found, before):
+        (which,) = (at for at, symmetry in enumerate(all_of) if (symmetry(one) == image).all())
+        counts[which] += 1
+    assert min(counts) > 0.5 * 200 / len(all_of)
+    half = convert([*square, getattr(A, name)(p=0.25)])
+    unchanged = [(image == one).all() for image, one in zip(images_of(server, half), before)]
+    assert abs(sum(unchanged) - 200 * (1 - 0.25 * (1 if name == "Transpose" else 1 - 1 / len(all_of)))) < 25
+    with pytest.raises(ConversionError, match="put it after an op that makes all images equal squares"):
+        convert([getattr(A, name)()])
+    with pytest.raises(ConversionError, match="40 × 48 pixels: they must be squares"):
+        convert([*FIRST, getattr(A, name)()])
+
+
 # ---- What no op has the meaning of ----
 
 
@@ -250,6 +277,7 @@ def test_each_is_refused_once_by_its_place_and_with_what_is_near(module, name, t
 def test_what_follows_from_foreign_code_is_not_told(module):
     """It may have made floats, or one size."""
     after = [module.Pad(1, fill=0.5), module.Normalize([0.5], [0.5]), module.RandomErasing(value=0.5)]
+    after.append(module.RandomApply([module.Pad(1, fill=0.5), module.RandomErasing(value=0.5)]))
     with pytest.raises(ConversionError) as caught:
         convert([lambda image: image, *after])
     assert [refused.place for refused in caught.value.refused] == ["transforms[0]"]

@@ -102,6 +102,7 @@ class Conversion:
         self.channels: Optional[str] = None
         self.size: Size = None  # Of the images, where all have one.
         self.refused: list[Refused] = []
+        self.after_refusal = False  # Becomes true where an op before a nested one was refused.
         self.runs_elsewhere = True  # Becomes false where a refused op is none that a client can run.
 
     def add(self, place: str, op: Any) -> None:
@@ -120,7 +121,7 @@ class Conversion:
             handlers[kind.__name__](self, op, place)
         except Refusal as refusal:
             known = isinstance(refusal, Fraction) and self.cast is not None
-            if isinstance(refusal, Follows) and self.refused and not known:
+            if isinstance(refusal, Follows) and (self.refused or self.after_refusal) and not known:
                 return
             self.refused.append(Refused(place, shown(op), str(refusal)))
             self.runs_elsewhere &= not isinstance(op, Op) and library_of(op) != "albumentations"
@@ -214,6 +215,7 @@ class Conversion:
             conversion = Conversion(nested=True)
             conversion.cast, conversion.normalize = self.cast, list(self.normalize)
             conversion.size = self.size
+            conversion.after_refusal = bool(self.refused) or self.after_refusal
             inside = f"{place}.transforms[{at}]"
             if is_compose(op):
                 for deeper, one in children(op, f"{inside}.transforms"):

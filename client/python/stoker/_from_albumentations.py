@@ -180,6 +180,23 @@ def _rotate(to: Conversion, op: Any, place: str) -> None:
     to.image(_sometimes(op, turn), absolute=colored(op))
 
 
+@converts("albumentations", "RandomRotate90", "D4", "SquareSymmetry", "Transpose")
+def _square_symmetries(to: Conversion, op: Any, place: str) -> None:
+    """Quarter turns, alone or with a mirror image, all equally likely; or the one that exchanges rows and columns."""
+    if to.size is None:
+        raise Follows("turns images of any size: put it after an op that makes all images equal squares")
+    refuse_unless(to.size[0] == to.size[1], f"turns images of {to.size[0]} × {to.size[1]} pixels: they must be squares")
+    name = type(op.op if isinstance(op, Forced) else op).__name__
+    quarters = [ops.RandomRotation((degrees, degrees)) for degrees in (90, 180, 270)]
+    turn = ops.RandomApply([ops.RandomChoice(quarters)], 0.75)
+    symmetries: dict[str, list[Op]] = {
+        "RandomRotate90": [turn],
+        "Transpose": [quarters[0], ops.RandomVerticalFlip(1.0)],
+    }
+    made = symmetries.get(name, [ops.RandomHorizontalFlip(0.5), turn])
+    to.image(ops.RandomApply(made, probability(op)))
+
+
 @converts("albumentations", "Affine", "ShiftScaleRotate")
 def _affine(to: Conversion, op: Any, place: str) -> None:
     _black_border(op)
