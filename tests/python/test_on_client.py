@@ -385,6 +385,37 @@ def test_ops_that_fail_in_an_epoch_are_named_with_the_sample(server):
             next(iter(loader))
 
 
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_batch_whose_ops_fail_counts_as_not_handed_out(server, error):
+    """It comes again, as it was: ops write to copies."""
+    failures = [20, 25, 60]
+
+    def failing(image):
+        failures[:] = [left - 1 for left in failures]
+        image += 1
+        if 0 in failures:
+            raise error
+        return image
+
+    compose = [v2.CenterCrop(24), failing]
+    with loader_of(server, [v2.CenterCrop(24), lambda image: image + 1]) as loader:
+        expected = by_position(loader)
+    found, positions = {}, []
+    with loader_of(server, compose) as loader:
+        batches = iter(loader)
+        while True:
+            try:
+                images, _ = next(batches)
+            except StopIteration:
+                break
+            except (InvalidArgumentError, KeyboardInterrupt):
+                positions.append(loader.state_dict()["position"])
+                continue
+            found.update(zip(loader.info.positions, images))
+        assert loader.state_dict()["epoch"] == 1 and positions == [16, 16, 48]
+    assert found.keys() == expected.keys() and same(found, expected)
+
+
 def test_ops_that_give_several_sizes_are_told_to_end_with_a_crop(server):
     def ragged(image):
         return image[:, : int(torch.randint(1, 24, ()))]

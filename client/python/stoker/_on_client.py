@@ -262,13 +262,13 @@ def _is_one_of(op: Any, form: str) -> bool:
 
 
 def _as_form(form: str, image: Any) -> Any:
-    """`image`, a tensor with channels first, as the ops are given it."""
+    """A copy of `image`, a tensor with channels first, as the ops are given it: they may write to it, and fail."""
     if form == "pil":
         from PIL import Image
 
-        return Image.fromarray(image.permute(1, 2, 0).numpy())
+        return Image.fromarray(image.permute(1, 2, 0).numpy().copy())
     own = sys.modules.get("torchvision.tv_tensors") or sys.modules.get("torchvision.datapoints")
-    return own.Image(image) if form == "image" and own is not None else image
+    return own.Image(image.clone()) if form == "image" and own is not None else image.clone()
 
 
 def _as_tensor(value: Any, last: _Step) -> Any:

@@ -442,8 +442,19 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
                     StokerWarning,
                     stacklevel=3,
                 )
-            arrays = self._on_client.apply(self._output(batch), self.info)
+            try:
+                arrays = self._on_client.apply(self._output(batch), self.info)
+            except BaseException:
+                self._take_back(batch)
+                raise
             return dict(zip(self._field_names, arrays)) if self._as_dict else tuple(arrays)
+
+    def _take_back(self, batch: Batch) -> None:
+        """Counts a batch as not handed out. Unless another iteration was begun since, the next one is this again."""
+        with self._lock:
+            if self._begun and not self._pending.pointer and batch.epoch == self._epoch:
+                self._pending = batch
+                self._position -= self.batch_size * self.world_size
 
     def use_on(self, tensors: Any, stream: Any) -> None:
         """Lets work on another CUDA stream than the one current at hand-out use ``tensors``: see ``stoker.use_on``."""
