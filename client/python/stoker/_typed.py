@@ -7,7 +7,7 @@ default, "auto", depends on what the program has imported, so its arrays are Any
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypedDict, Union
 
 from ._pipeline import Transforms
@@ -36,6 +36,11 @@ class Options(TypedDict, total=False):
     """A loader's arguments by name, but for those that settle what its batches are."""
 
     batch_size: Required[int]
+    split: Optional[str]
+    split_seed: Optional[int]
+    indices: Optional[Iterable[int]]
+    classes: Union[None, str, Iterable[str]]
+    subset: Optional[str]
     device: Any
     dtype: Any
     layout: Optional[str]
@@ -45,6 +50,8 @@ class Options(TypedDict, total=False):
     jpeg_scaling: Optional[str]
     seed: int
     shuffle: Union[bool, str, Mapping[str, Any]]
+    class_weights: Union[None, str, Mapping[str, int]]
+    samples: Optional[int]
     last_batch: Optional[str]
     rank: Optional[int]
     world_size: Optional[int]
