@@ -65,6 +65,28 @@ function(stoker_link_statically target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${files} ${stoker_static_libraries})
 endfunction()
 
+# stoker_link_with_old_glibc(LIBRARY) makes a shared library that is linked statically run with glibc 2.28 too, which is
+# what torch's wheels ask for: RHEL 8, Debian 10, Ubuntu 20.04. It is linked with stand-ins that offer old versions of
+# symbols only (cmake/static/make_old_glibc.sh). Programs cannot have that: today's start-up code needs glibc 2.34.
+function(stoker_link_with_old_glibc target)
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    return()
+  endif()
+  set(folder ${PROJECT_BINARY_DIR}/old_glibc)
+  set(names c m pthread dl rt ld)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/static/make_old_glibc.sh)
+  list(TRANSFORM names REPLACE "(.+)" "${folder}/lib\\1.so" OUTPUT_VARIABLE stand_ins)
+  add_custom_command(OUTPUT ${stand_ins} COMMAND ${script} ${folder} 2.28 ${CMAKE_CXX_COMPILER} DEPENDS ${script} VERBATIM)
+  add_custom_target(${target}_old_glibc DEPENDS ${stand_ins})
+  add_dependencies(${target} ${target}_old_glibc)
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/static/old_glibc.cc)
+  # Of two libraries that have a symbol the first one counts, so these come before those of the compiler. As flags, since
+  # CMake would make -L and -l of libraries that are not there yet, and -lc would be the stand-in alone.
+  list(JOIN stand_ins "," flags)
+  target_link_libraries(${target} PRIVATE "-Wl,${flags}")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${stand_ins})
+endfunction()
+
 # stoker_bundle_program(PROGRAM) adds the target bundle-PROGRAM, which links the objects of PROGRAM statically into
 # bundle/bin/PROGRAM. It is built only when asked for.
 function(stoker_bundle_program program)

@@ -33,6 +33,9 @@ _SYSTEM = {
     "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "libgcc_s.so.1",
 }  # fmt: skip
 
+# The glibc 2.N that manylinux policies are named after. pip takes any N, but who looks at wheels by their names knows these.
+_POLICIES = (17, 24, 26, 27, 28, 31, 34, 35)
+
 
 class Elf:
     """What a shared library needs: its dynamic section, of 64-bit little-endian ELF."""
@@ -84,8 +87,8 @@ def platform_of(library: bytes) -> str:
     elf = Elf(library)
     if elf.needed() - _SYSTEM:
         return "linux_x86_64"
-    glibc = [version[6:].split(".") for version in elf.versions() if version.startswith("GLIBC_2")]
-    return f"manylinux_2_{max([17, *(int(numbers[1]) for numbers in glibc)])}_x86_64"
+    needed = max(int(version.split(".")[1]) for version in elf.versions() | {"GLIBC_2.0"} if "GLIBC_2." in version)
+    return f"manylinux_2_{next((policy for policy in _POLICIES if policy >= needed), needed)}_x86_64"
 
 
 def project() -> dict[str, Any]:

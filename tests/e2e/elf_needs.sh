@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# elf_needs.sh FILE...: these programs and libraries run on any x86-64 Linux since glibc 2.34 (Ubuntu 22.04, RHEL 9,
-# Amazon Linux 2023) as they are: what they need is in glibc, libgcc_s or beside them, and no later version of it.
-# Those of other compilers' runtimes, CUDA's driver for one, they may look for only when they run.
+# elf_needs.sh [--glibc VERSION] FILE...: these programs and libraries run on any x86-64 Linux since glibc VERSION as they
+# are: what they need is in glibc, libgcc_s or beside them, and no later version of it. By default it is 2.34: Ubuntu 22.04,
+# RHEL 9, Amazon Linux 2023. Those of other compilers' runtimes, CUDA's driver for one, they may look for only when they run.
 set -euo pipefail
 
-readonly newest=2.34 newest_gcc=7.0.0  # glibc's; libgcc_s's, which RHEL 9's has.
+newest=2.34
+if [[ $1 == --glibc ]]; then
+  newest=$2
+  shift 2
+fi
+readonly newest newest_gcc=7.0.0  # glibc's; libgcc_s's, which RHEL 8's has.
 result=0
 fail() {
   printf '%s\n' "$*"
