@@ -2,17 +2,19 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
-#include <memory>
 #include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/receive/look_up.h"
+#include "common/status_macros.h"
 
 namespace stoker {
 namespace {
@@ -61,6 +63,13 @@ absl::StatusOr<ServerName> ParseServerName(const std::string& text) {
 
 namespace {
 
+// What a list that cannot be read fails with.
+absl::Status Unreadable(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 && errno == ENOENT) return absl::NotFoundError("there is no such file");
+  return absl::UnavailableError("this list of servers cannot be read");
+}
+
 absl::StatusOr<std::vector<std::string>> ReadList(const std::string& path) {
   std::ifstream file(path);
   std::set<std::string> addresses;
@@ -69,12 +78,12 @@ absl::StatusOr<std::vector<std::string>> ReadList(const std::string& path) {
     if (entry.empty()) continue;
     const auto name = ParseServerName(std::string(entry));
     if (!name.ok() || name->is_list)
-      return absl::UnavailableError(absl::StrCat(path, ": '", entry, "' is no server; write host:port"));
-    auto found = Resolve(*name);
-    if (!found.ok()) return found.status();
+      return absl::UnavailableError(absl::StrCat("'", entry, "' is no server; write host:port"));
+    const auto found = Resolve(*name);
+    if (!found.ok()) return absl::Status(found.status().code(), absl::StrCat(entry, ": ", found.status().message()));
     addresses.insert(found->begin(), found->end());
   }
-  if (!file.eof()) return absl::UnavailableError(absl::StrCat("the list of servers, ", path, ", cannot be read"));
+  if (!file.eof()) return Unreadable(path);
   return std::vector<std::string>(addresses.begin(), addresses.end());
 }
 
@@ -84,15 +93,9 @@ absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name) {
   if (name.is_list) return ReadList(name.path);
   if (!name.path.empty()) return std::vector<std::string>{"unix:" + name.path};
   if (!name.all_addresses) return std::vector<std::string>{absl::StrCat(name.host, ":", name.port)};
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(name.host.c_str(), name.port.c_str(), &hints, &found);
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
-  if (error != 0)
-    return absl::UnavailableError(absl::StrCat("the name '", name.host, "' has no address: ", gai_strerror(error)));
+  STOKER_ASSIGN_OR_RETURN(const HostAddresses found, LookUp(name.host, name.port));
   std::set<std::string> addresses;
-  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+  for (const addrinfo* entry = found.get(); entry != nullptr; entry = entry->ai_next) {
     char host[NI_MAXHOST];
     if (getnameinfo(entry->ai_addr, entry->ai_addrlen, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) continue;
     addresses.insert(entry->ai_family == AF_INET6 ? absl::StrCat("[", host, "]:", name.port)

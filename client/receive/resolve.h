@@ -22,8 +22,9 @@ struct ServerName {
 absl::StatusOr<ServerName> ParseServerName(const std::string& text);
 
 // The addresses that gRPC connects to, sorted. A dns:/// name is looked up, which may block for seconds, and a list is
-// read, without its blank lines and what follows a #; any other name is its own address. Unavailable if a name has no
-// address now, or a list cannot be read or has a line that names no server.
+// read, without its blank lines and what follows a #; any other name is its own address. NotFound if there is no such
+// name or list; Unavailable if a name cannot be looked up now, or a list cannot be read or has a line that names no
+// server.
 absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name);
 
 }  // namespace stoker

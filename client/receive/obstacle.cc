@@ -1,0 +1,99 @@
+#include "client/receive/obstacle.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "client/receive/look_up.h"
+#include "client/receive/resolve.h"
+#include "common/check.h"
+
+namespace stoker {
+namespace {
+
+// The errno that opening a connection fails with by `deadline`, 0 where it opens. It is closed again.
+int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
+  const int socket = ::socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket < 0) return errno;
+  int error = connect(socket, address, size) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    pollfd ready = {.fd = socket, .events = POLLOUT, .revents = 0};
+    const auto left = std::max<int64_t>(0, absl::ToInt64Milliseconds(deadline - absl::Now()));
+    error = ETIMEDOUT;
+    socklen_t error_size = sizeof error;
+    if (poll(&ready, 1, static_cast<int>(left)) > 0) getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &error_size);
+  }
+  close(socket);
+  return error;
+}
+
+// What an error of one address says of all, and the higher value outweighs the lower.
+enum class Verdict {
+  kNoWay,      // This machine has no way to such addresses at all, as where it has no IPv6 address of its own.
+  kDefinite,   // Somebody has to do something for this to change.
+  kMayChange,  // The network's state of now.
+  kOpen,
+};
+
+Verdict VerdictOf(int error) {
+  switch (error) {
+    case 0: return Verdict::kOpen;
+    case ENETUNREACH:
+    case EADDRNOTAVAIL:
+    case EAFNOSUPPORT: return Verdict::kNoWay;
+    case ECONNREFUSED:
+    case ENOENT:
+    case EACCES: return Verdict::kDefinite;
+    default: return Verdict::kMayChange;
+  }
+}
+
+std::string ReasonOf(int error) {
+  switch (error) {
+    case ECONNREFUSED: return "connection refused; is stokerd running there?";
+    case ENOENT: return "no such socket; is stokerd running there?";
+    case ETIMEDOUT: return "nothing answers there";
+    case EACCES: return "permission denied";
+    default: return std::strerror(error);
+  }
+}
+
+}  // namespace
+
+Obstacle ObstacleOf(const std::vector<int>& errors) {
+  STOKER_CHECK(!errors.empty());
+  const auto weighs_less = [](int a, int b) { return VerdictOf(a) < VerdictOf(b); };
+  const int decisive = *std::max_element(errors.begin(), errors.end(), weighs_less);
+  if (decisive == 0) return {};
+  return {.reason = ReasonOf(decisive), .definite = VerdictOf(decisive) == Verdict::kDefinite};
+}
+
+Obstacle FindObstacle(const std::string& address, absl::Duration patience) {
+  const absl::Time deadline = absl::Now() + patience;
+  const auto name = ParseServerName(address);
+  STOKER_CHECK(name.ok());
+  if (!name->path.empty()) {
+    sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = {}};
+    if (name->path.size() >= sizeof local.sun_path) return {.reason = "no path of a socket can be so long", .definite = true};
+    name->path.copy(local.sun_path, name->path.size());
+    return ObstacleOf({TryToConnect(reinterpret_cast<const sockaddr*>(&local), sizeof local, deadline)});
+  }
+  absl::string_view host = name->host;
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  const auto addresses = LookUp(std::string(host), name->port);
+  if (!addresses.ok())
+    return {.reason = std::string(addresses.status().message()), .definite = absl::IsNotFound(addresses.status())};
+  std::vector<int> errors;
+  for (const addrinfo* entry = addresses->get(); entry != nullptr; entry = entry->ai_next)
+    errors.push_back(TryToConnect(entry->ai_addr, entry->ai_addrlen, deadline));
+  return ObstacleOf(errors);
+}
+
+}  // namespace stoker

@@ -1,0 +1,30 @@
+#ifndef STOKER_CLIENT_RECEIVE_OBSTACLE_H_
+#define STOKER_CLIENT_RECEIVE_OBSTACLE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace stoker {
+
+// Why no connection to a server opens. A value.
+struct Obstacle {
+  std::string reason;  // In plain words, such as "name not found". Empty: a connection opens.
+
+  // The other side said no: there is no such name, or nothing listens there. Else it may be the network's state of now.
+  bool definite = false;
+};
+
+// Finds out by itself why the server at `address`, as Resolve returns them, cannot be reached: looks its name up and
+// connects. gRPC says that in words of its own, and of one of a name's addresses only. Blocks for as long as the
+// resolver takes, and `patience` for connecting.
+Obstacle FindObstacle(const std::string& address, absl::Duration patience);
+
+// What stands in the way where connecting to each of a server's addresses failed with one of the errno's `errors`; 0
+// stands for an open connection. Requires at least one.
+Obstacle ObstacleOf(const std::vector<int>& errors);
+
+}  // namespace stoker
+
+#endif  // STOKER_CLIENT_RECEIVE_OBSTACLE_H_
