@@ -127,6 +127,12 @@ void OptionReader::Read(const std::string& key, absl::Duration& seconds) {
   seconds = absl::Seconds(number);
 }
 
+void OptionReader::Read(const std::string& key, std::optional<absl::Duration>& seconds) {
+  absl::Duration given = absl::ZeroDuration();
+  Read(key, given);
+  if (given > absl::ZeroDuration()) seconds = given;
+}
+
 bool OptionReader::ReadInteger(const std::string& key, uint64_t least, uint64_t most, uint64_t& value) {
   const Json* found = Find(key);
   if (found == nullptr) return false;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ class OptionReader {
   void Read(const std::string& key, std::vector<uint64_t>& numbers);                  // Whole ones.
   void Read(const std::string& key, std::map<std::string, uint64_t>& whole_numbers);  // An object of them.
   void Read(const std::string& key, absl::Duration& seconds);                         // The number must be above 0.
+  void Read(const std::string& key, std::optional<absl::Duration>& seconds);
 
   // Reads a whole number from `least` to `most`.
   template <typename Integer>

@@ -114,7 +114,8 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 //   names               whether batches carry samples' names; default false
 //   progress_timeout    stoker_loader_next fails after so many seconds without any arrival; default 60
 //   span_deadline       a span is asked for again after so many seconds at the earliest; default 2
-//   connect_timeout     seconds; default 30
+//   connect_timeout     seconds in which a first server must answer: say it where servers may start later than the
+//                       loader; default 30, but servers that all refuse connections or have no address fail at once
 //   connections         to each server; default 1
 //   tls_ca_file         PEM file of the certificates that the servers' are checked against; default: no TLS
 //   tls_server_name     the name in the servers' certificate, where it is not their address

@@ -52,7 +52,9 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
       ->type_name("HOST:PORT,...")
       ->required();
   command
-      .add_option("--connect-timeout", flags.connect_seconds, "How long to wait for the first server to answer [30]")
+      .add_option("--connect-timeout", flags.connect_seconds,
+                  "How long to wait for the first server to answer, also where "
+                  "none is there yet [30, and not where all refuse]")
       ->check(Silent(CLI::Range(0.001, 86400.0)))
       ->type_name("SECONDS");
   command.add_option("--connections", flags.connections, "TCP connections to each server [1]")
@@ -107,7 +109,8 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
 }
 
 absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags) {
-  Client::Options options{.connect_timeout = absl::Seconds(flags.connect_seconds)};
+  Client::Options options;
+  if (flags.connect_seconds.has_value()) options.connect_timeout = absl::Seconds(*flags.connect_seconds);
   for (absl::string_view server : absl::StrSplit(flags.servers, ',', absl::SkipWhitespace()))
     options.servers.emplace_back(absl::StripAsciiWhitespace(server));
   options.connections = flags.connections;

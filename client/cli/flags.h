@@ -18,7 +18,7 @@ namespace stoker {
 
 struct ServerFlags {
   std::string servers;  // separated by commas
-  double connect_seconds = 30;
+  std::optional<double> connect_seconds;
   int connections = 1;
   std::string tls_ca, tls_name;
 };

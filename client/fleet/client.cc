@@ -1,20 +1,16 @@
 #include "client/fleet/client.h"
 
-#include <deque>
+#include <algorithm>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
+#include "client/fleet/ask_all.h"
 #include "client/receive/resolve.h"
 #include "client/receive/transport.h"
 #include "common/status_macros.h"
@@ -22,72 +18,87 @@
 namespace stoker {
 namespace {
 
-// How long other servers are waited for after the first one answered: they are compared if they are there.
+// How long servers are waited for that may still come, where nobody said it.
+constexpr absl::Duration kUsualPatience = absl::Seconds(30);
+
+// How long other servers are waited for after the first one answered, where their answers are compared.
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
-template <typename Response>
-struct Answer {
-  std::string address;
-  absl::StatusOr<Response> response = absl::UnavailableError("no answer yet");
+// What the servers' names stand for now.
+struct Found {
+  std::set<std::string> addresses;
+  std::vector<std::string> missing;  // The names without an address, each with the reason.
+  bool complete = true;              // All names could be looked up.
+  bool may_come = false;             // One that is missing may get an address by itself.
 };
 
-// Asks all servers at once. Returns when all have answered, or `grace` after the first that succeeded.
-template <typename Response>
-std::vector<Answer<Response>> AskAll(
-    const std::vector<std::string>& addresses,
-    const std::function<absl::StatusOr<Response>(const std::string&, Transport::Call&)>& ask,
-    absl::Duration grace = kGrace) {
-  struct Pending {
-    absl::Mutex mutex;
-    absl::CondVar changed;
-    size_t answered ABSL_GUARDED_BY(mutex) = 0;
-    bool succeeded ABSL_GUARDED_BY(mutex) = false;
-  } pending;
-  std::vector<Answer<Response>> answers(addresses.size());
-  std::deque<Transport::Call> calls(addresses.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    answers[i].address = addresses[i];
-    threads.emplace_back([&, i] {
-      auto response = ask(addresses[i], calls[i]);
-      absl::MutexLock lock(&pending.mutex);
-      ++pending.answered;
-      pending.succeeded = pending.succeeded || response.ok();
-      answers[i].response = std::move(response);
-      pending.changed.SignalAll();
-    });
+Found Find(const std::vector<std::string>& servers) {
+  Found found;
+  for (const std::string& server : servers) {
+    const auto addresses = Resolve(*ParseServerName(server));
+    if (addresses.ok()) found.addresses.insert(addresses->begin(), addresses->end());
+    if (addresses.ok() && !addresses->empty()) continue;
+    found.complete = found.complete && addresses.ok();
+    found.may_come = found.may_come || !absl::IsNotFound(addresses.status());
+    found.missing.push_back(
+        absl::StrCat(server, ": ", addresses.ok() ? "it lists no server yet" : addresses.status().message()));
   }
-  {
-    absl::MutexLock lock(&pending.mutex);
-    while (pending.answered < addresses.size() && !pending.succeeded) pending.changed.Wait(&pending.mutex);
-    const absl::Time deadline = absl::Now() + grace;
-    while (pending.answered < addresses.size() && !pending.changed.WaitWithDeadline(&pending.mutex, deadline)) {
-    }
-  }
-  for (Transport::Call& call : calls) call.Cancel();
-  for (std::thread& thread : threads) thread.join();
-  return answers;
+  return found;
 }
 
+// Whether servers that refuse may come up all the same.
+bool IsPatient(const Client::Options& options, const Found& found) {
+  return options.connect_timeout.has_value() || found.may_come;
+}
+
+// Waits for at least one address, until there is one or it is time to give up.
+Found AwaitAddresses(const Client::Options& options, absl::Time deadline) {
+  while (true) {
+    Found found = Find(options.servers);
+    if (!found.addresses.empty() || !IsPatient(options, found) || absl::Now() >= deadline) return found;
+    absl::SleepFor(absl::Milliseconds(200));
+  }
+}
+
+// The error where no server answered in `patience`, or at once where that was not waited for.
+absl::Status NoneAnswered(const std::vector<std::string>& reasons, absl::Duration patience, bool waited) {
+  const std::string all = absl::StrJoin(reasons, "; ");
+  if (waited)
+    return absl::UnavailableError(
+        absl::StrCat("no server answered within ", absl::FormatDuration(patience), " (", all, ")"));
+  return absl::UnavailableError(absl::StrCat(
+      "no server can be reached (", all,
+      "). Check the addresses; where servers may start later, connect_timeout says for how many seconds to wait"));
+}
+
+// What the servers answer to `ask`, one of them with success; else the error is a server's refusal, or Unavailable. Once
+// one has, the others are waited for a `grace`.
 template <typename Response>
-absl::Status NoneAnswered(const std::vector<Answer<Response>>& answers, absl::Duration timeout) {
-  std::vector<std::string> reasons;
+absl::StatusOr<std::vector<Answer<Response>>> Answers(const Client::Options& options, typename AskAll<Response>::Ask ask, absl::Duration grace) {
+  const absl::Duration patience = options.connect_timeout.value_or(kUsualPatience);
+  const absl::Time deadline = absl::Now() + patience;
+  const Found found = AwaitAddresses(options, deadline);
+  const bool patient = IsPatient(options, found);
+  auto answers =
+      AskAll<Response>(std::move(ask), deadline, grace, patient).Run({found.addresses.begin(), found.addresses.end()});
+  std::vector<std::string> reasons = found.missing;
+  absl::Status refusal;  // It says more than the silence of other servers.
   for (const auto& answer : answers) {
+    if (answer.response.ok()) return answers;
     const absl::Status& status = answer.response.status();
-    // A server's refusal says more than the silence of others.
-    if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status) && !absl::IsCancelled(status))
-      return absl::Status(status.code(), absl::StrCat(answer.address, ": ", status.message()));
     reasons.push_back(absl::StrCat(answer.address, ": ", status.message()));
+    if (refusal.ok() && !absl::IsUnavailable(status)) refusal = absl::Status(status.code(), reasons.back());
   }
-  return absl::UnavailableError(absl::StrCat("no server answered within ", absl::FormatDuration(timeout), " (",
-                                             absl::StrJoin(reasons, "; "), "); is stokerd running there?"));
+  if (!refusal.ok()) return refusal;
+  return NoneAnswered(reasons, patience, patient || absl::Now() >= deadline);
 }
 
+// What the first server answers to `ask`.
 template <typename Response>
-absl::StatusOr<Response> FirstOf(const std::vector<Answer<Response>>& answers, absl::Duration timeout) {
-  for (const auto& answer : answers)
-    if (answer.response.ok()) return *answer.response;
-  return NoneAnswered(answers, timeout);
+absl::StatusOr<Response> FirstAnswer(const Client::Options& options, typename AskAll<Response>::Ask ask) {
+  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<Response>(options, std::move(ask), absl::ZeroDuration()));
+  return std::find_if(answers.begin(), answers.end(), [](const auto& answer) { return answer.response.ok(); })
+      ->response;
 }
 
 // The name in the servers' certificates, where it is not the host that each is reached by.
@@ -137,57 +148,30 @@ Client::Client(Options options, std::shared_ptr<Transport> transport)
 Client::~Client() = default;
 
 std::vector<std::string> Client::Addresses(bool* complete) const {
-  std::set<std::string> addresses;
-  for (const std::string& server : options_.servers) {
-    const auto found = Resolve(*ParseServerName(server));
-    if (found.ok()) addresses.insert(found->begin(), found->end());
-    if (!found.ok() && complete != nullptr) *complete = false;
-  }
-  return {addresses.begin(), addresses.end()};
-}
-
-absl::StatusOr<std::vector<std::string>> Client::AwaitAddresses() const {
-  const absl::Time deadline = absl::Now() + options_.connect_timeout;
-  while (true) {
-    auto addresses = Addresses();
-    if (!addresses.empty()) return addresses;
-    if (absl::Now() > deadline)
-      return absl::UnavailableError(absl::StrCat("servers: ", absl::StrJoin(options_.servers, ", "),
-                                                 " had no address for ",
-                                                 absl::FormatDuration(options_.connect_timeout)));
-    absl::SleepFor(absl::Milliseconds(200));
-  }
+  const Found found = Find(options_.servers);
+  if (!found.complete && complete != nullptr) *complete = false;
+  return {found.addresses.begin(), found.addresses.end()};
 }
 
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
-  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  const auto answers =
-      AskAll<v1::ListDatasetsResponse>(addresses, [this](const std::string& address, Transport::Call& call) {
-        return transport_->ListDatasets(address, options_.connect_timeout, call);
+  return FirstAnswer<v1::ListDatasetsResponse>(
+      options_, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
+        return transport_->ListDatasets(address, deadline, call);
       });
-  return FirstOf(answers, options_.connect_timeout);
 }
 
 absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {
-  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  return FirstOf(AskAll<v1::ListClassesResponse>(
-                     addresses,
-                     [&](const std::string& address, Transport::Call& call) {
-                       return transport_->ListClasses(address, request, options_.connect_timeout, call);
-                     },
-                     absl::ZeroDuration()),
-                 options_.connect_timeout);
+  return FirstAnswer<v1::ListClassesResponse>(
+      options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+        return transport_->ListClasses(address, request, deadline, call);
+      });
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Client::ListSamples(const v1::ListSamplesRequest& request) {
-  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  return FirstOf(AskAll<v1::ListSamplesResponse>(
-                     addresses,
-                     [&](const std::string& address, Transport::Call& call) {
-                       return transport_->ListSamples(address, request, options_.connect_timeout, call);
-                     },
-                     absl::ZeroDuration()),
-                 options_.connect_timeout);
+  return FirstAnswer<v1::ListSamplesResponse>(
+      options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+        return transport_->ListSamples(address, request, deadline, call);
+      });
 }
 
 absl::StatusOr<std::string> Client::OnlyDataset() {
@@ -199,10 +183,10 @@ absl::StatusOr<std::string> Client::OnlyDataset() {
 }
 
 absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest& request) {
-  STOKER_ASSIGN_OR_RETURN(const auto addresses, AwaitAddresses());
-  const auto answers = AskAll<v1::DescribeResponse>(addresses, [&](const std::string& address, Transport::Call& call) {
-    return transport_->Describe(address, request, options_.connect_timeout, call);
-  });
+  const auto ask = [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+    return transport_->Describe(address, request, deadline, call);
+  };
+  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(options_, ask, kGrace));
   const Answer<v1::DescribeResponse>* first = nullptr;
   for (const auto& answer : answers) {
     if (!answer.response.ok()) continue;
@@ -211,8 +195,7 @@ absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest&
       return absl::FailedPreconditionError(absl::StrCat("servers disagree about dataset '", request.dataset(), "': ",
                                                         answer.address, " beside ", first->address, ": ", difference));
   }
-  if (first == nullptr) return NoneAnswered(answers, options_.connect_timeout);
-  return *first->response;
+  return first->response;
 }
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 #define STOKER_CLIENT_FLEET_CLIENT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,11 @@ class Client {
     // "host:port", "host" (port 7077), "unix:/path", "dns:///name:port" for all addresses of a name, or "file:/path"
     // for the servers that a file lists, one a line. Names are looked up and files read again every few seconds.
     std::vector<std::string> servers;
-    absl::Duration connect_timeout = absl::Seconds(30);  // For a first answer of any server.
+
+    // How long a first answer of any server is waited for. Say it where servers may start after this client. Where it
+    // is not given, 30 s are waited for what may pass, such as a network that is down; but servers that all refuse
+    // connections or have no address fail at once.
+    std::optional<absl::Duration> connect_timeout;
 
     // TCP connections to each server, 1 to kMostConnections. More than one helps where one connection is the limit, as
     // its congestion window is over a long way.
@@ -43,7 +48,8 @@ class Client {
 
   ~Client();
 
-  // The datasets of the first server that answers. Unavailable, with each server's reason, if none answers in time.
+  // The datasets of the first server that answers. Unavailable, with each server's reason, if none answers in time or
+  // none can (see connect_timeout).
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets();
 
   // One page of what the servers' index knows of a dataset, from the first server that answers. Errors as of Describe;
@@ -68,9 +74,6 @@ class Client {
 
  private:
   Client(Options options, std::shared_ptr<Transport> transport);
-
-  // The addresses, of which there is at least one. Waits for that for at most connect_timeout.
-  absl::StatusOr<std::vector<std::string>> AwaitAddresses() const;
 
   const Options options_;
   const std::shared_ptr<Transport> transport_;

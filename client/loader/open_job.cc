@@ -120,6 +120,7 @@ absl::StatusOr<OpenedJob> OpenJob(LoaderOptions options) {
   std::shared_ptr<Client> client = options.client;
   if (client == nullptr) {
     STOKER_ASSIGN_OR_RETURN(client, Client::Create({.servers = options.servers,
+                                                    .connect_timeout = options.connect_timeout,
                                                     .connections = options.connections,
                                                     .tls_ca_file = options.tls_ca_file}));
   }

@@ -18,10 +18,11 @@ namespace stoker {
 
 // What a job reads, from which servers, and how its batches are cut. A value.
 struct LoaderOptions {
-  // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the three
+  // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the four
   // fields below it.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
+  std::optional<absl::Duration> connect_timeout;
   int connections = 1;
   std::string tls_ca_file;
 

@@ -37,11 +37,6 @@ grpc::ChannelArguments Arguments() {
   return arguments;
 }
 
-void Prepare(grpc::ClientContext& context, absl::Duration timeout) {
-  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
-  context.set_wait_for_ready(true);
-}
-
 }  // namespace
 
 Transport::Transport(std::string roots, std::string name)
@@ -71,9 +66,9 @@ std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address, 
   return channel;
 }
 
-absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address, absl::Duration timeout,
+absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address, absl::Time deadline,
                                                                  Call& call) {
-  Prepare(call.context_, timeout);
+  call.context_.set_deadline(absl::ToChronoTime(deadline));
   v1::ListDatasetsResponse response;
   STOKER_RETURN_IF_ERROR(
       FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&call.context_, {}, &response)));
@@ -82,8 +77,8 @@ absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::stri
 
 absl::StatusOr<v1::ListClassesResponse> Transport::ListClasses(const std::string& address,
                                                                const v1::ListClassesRequest& request,
-                                                               absl::Duration timeout, Call& call) {
-  Prepare(call.context_, timeout);
+                                                               absl::Time deadline, Call& call) {
+  call.context_.set_deadline(absl::ToChronoTime(deadline));
   v1::ListClassesResponse response;
   STOKER_RETURN_IF_ERROR(
       FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListClasses(&call.context_, request, &response)));
@@ -92,8 +87,8 @@ absl::StatusOr<v1::ListClassesResponse> Transport::ListClasses(const std::string
 
 absl::StatusOr<v1::ListSamplesResponse> Transport::ListSamples(const std::string& address,
                                                                const v1::ListSamplesRequest& request,
-                                                               absl::Duration timeout, Call& call) {
-  Prepare(call.context_, timeout);
+                                                               absl::Time deadline, Call& call) {
+  call.context_.set_deadline(absl::ToChronoTime(deadline));
   v1::ListSamplesResponse response;
   STOKER_RETURN_IF_ERROR(
       FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListSamples(&call.context_, request, &response)));
@@ -101,8 +96,8 @@ absl::StatusOr<v1::ListSamplesResponse> Transport::ListSamples(const std::string
 }
 
 absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& address, const v1::DescribeRequest& request,
-                                                         absl::Duration timeout, Call& call) {
-  Prepare(call.context_, timeout);
+                                                         absl::Time deadline, Call& call) {
+  call.context_.set_deadline(absl::ToChronoTime(deadline));
   v1::DescribeResponse response;
   STOKER_RETURN_IF_ERROR(
       FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&call.context_, request, &response)));

@@ -25,6 +25,11 @@ class Transport {
   // One unary call, which another thread may end. It is used once.
   class Call {
    public:
+    // Until the call's time is over it waits for a connection to open; or else it fails, with Unavailable, as soon as
+    // an attempt to open one has failed.
+    enum class Connect { kWait, kOnce };
+    explicit Call(Connect connect) { context_.set_wait_for_ready(connect == Connect::kWait); }
+
     void Cancel() { context_.TryCancel(); }
 
    private:
@@ -39,16 +44,18 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  // These block for the answer, at most for `timeout`, in which the server may still come up. The errors are the
-  // server's own, DeadlineExceeded, or Cancelled after Call::Cancel.
-  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Duration timeout, Call& call);
+  // These block for the answer, until `deadline`. The errors are the server's own, Unavailable where no connection
+  // opens, DeadlineExceeded, or Cancelled after Call::Cancel.
+  absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Time deadline, Call& call);
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
-                                                absl::Duration timeout, Call& call);
+                                                absl::Time deadline, Call& call);
 
-  absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address, const v1::ListClassesRequest& request,
-                                                      absl::Duration timeout, Call& call);
-  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address, const v1::ListSamplesRequest& request,
-                                                      absl::Duration timeout, Call& call);
+  absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address,
+                                                      const v1::ListClassesRequest& request, absl::Time deadline,
+                                                      Call& call);
+  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address,
+                                                      const v1::ListSamplesRequest& request, absl::Time deadline,
+                                                      Call& call);
 
   // Begins a stream over one of the connections to a server, which are numbered from 0. `handler` is told what comes of
   // it on this transport's thread, perhaps before this returns. Never blocks.

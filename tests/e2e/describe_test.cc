@@ -25,5 +25,12 @@ TEST(DescribeTest, ExplainsHowTheServerMakesAnImageWhenAsked) {
                                        "224×224 (bilinear, antialiased) and flip left and right, in one pass\n"));
 }
 
+TEST(DescribeTest, SaysAtOnceThatAPortIsClosed) {
+  const Finished run = RunProgram({"stoker", "describe", "--servers", "127.0.0.1:1"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, testing::StartsWith("stoker: no server can be reached (127.0.0.1:1: connection refused; is "
+                                           "stokerd running there?)"));
+}
+
 }  // namespace
 }  // namespace stoker

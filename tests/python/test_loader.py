@@ -451,7 +451,12 @@ def test_decoding_may_be_set_beside_transforms(server):
 
 
 def test_nobody_at_the_address():
-    with pytest.raises(package.UnavailableError, match="127.0.0.1:1"):
+    no_name = "x" * 70  # No resolver has it.
+    with pytest.raises(package.UnavailableError) as told:
+        Loader(f"127.0.0.1:1,{no_name}", batch_size=1)
+    for reason in ("no server can be reached", "127.0.0.1:1: connection refused", f"{no_name}:7077: name not found"):
+        assert reason in str(told.value)
+    with pytest.raises(package.UnavailableError, match="within 1s .127.0.0.1:1: connection refused"):
         Loader("127.0.0.1:1", batch_size=1, connect_timeout=1)
 
 

@@ -22,7 +22,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--servers", metavar="ADDRESS", nargs="+", help="also says what these servers offer: host:port")
     parser.add_argument("--tls-ca-file", metavar="FILE", help="the certificates that the servers' are checked against")
     parser.add_argument("--tls-server-name", metavar="NAME", help="the name in the servers' certificate")
-    parser.add_argument("--connect-timeout", metavar="SECONDS", type=float, help="how long to wait for them; 30")
+    parser.add_argument("--connect-timeout", metavar="SECONDS", type=float, help="how long to wait for them, also where none is there yet")
     options = parser.parse_args(arguments)
 
     print(f"stoker {__version__}, on Python {platform.python_version()}")

@@ -23,7 +23,7 @@ class InvalidArgumentError(StokerError, ValueError):
 
 
 class DeadlineExceededError(StokerError, TimeoutError):
-    """No server answered in ``connect_timeout``, or no data came for ``progress_timeout`` seconds."""
+    """No data came for ``progress_timeout`` seconds; the message says what each server was doing."""
 
     code = 4
 

@@ -103,7 +103,8 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         pin, pinned_bytes: page-locked memory for a GPU: "auto", "on" (or fail), "off"; and its bound.
         progress_timeout: seconds without any arrival until an iteration fails; 60.
         span_deadline: least seconds until a span is asked for again; 2.
-        connect_timeout: seconds; 30.
+        connect_timeout: seconds in which a first server must answer; give it where servers may start later than the
+            loader. Without it, servers that all refuse connections or have no address fail at once, and others after 30.
         connections: to each server; 1.
         tls_ca_file, tls_server_name: against which the servers' certificate is checked.
 

@@ -34,7 +34,7 @@ std::string ErrorWith(const std::string& more) {
 TEST(CapiOptionsTest, LeaveDefaultsWhereNothingIsSaid) {
   const CreateOptions options = Parsed(R"({"servers": ["a:1", "b"], "batch_size": 256, "dataset": null})");
   EXPECT_THAT(options.client.servers, ElementsAre("a:1", "b"));
-  EXPECT_EQ(options.client.connect_timeout, Client::Options().connect_timeout);
+  EXPECT_FALSE(options.client.connect_timeout.has_value());
   EXPECT_EQ(options.loader.batch_size, 256);
   EXPECT_EQ(options.loader.dataset, "");
   EXPECT_FALSE(options.loader.pipeline.has_value());

@@ -15,6 +15,12 @@ TEST(FlagsTest, ServersAreSeparatedByCommas) {
   EXPECT_EQ((*client)->options().connect_timeout, absl::Milliseconds(2500));
 }
 
+TEST(FlagsTest, ATimeThatIsNotGivenIsTheClientsToChoose) {
+  const auto client = Connect({.servers = "a:1"});
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_FALSE((*client)->options().connect_timeout.has_value());
+}
+
 TEST(FlagsTest, TheEnvironmentStandsInForServers) {
   CLI::App app;
   ServerFlags flags;
