@@ -146,8 +146,8 @@ STOKER_EXPORT stoker_code stoker_loader_set_epoch(stoker_loader* loader, uint64_
 // Makes stoker_loader_next return STOKER_CANCELLED, also where it waits now. Any thread may call this.
 STOKER_EXPORT void stoker_loader_cancel(stoker_loader* loader);
 
-// Says where the loader stands, in some hundred bytes of JSON. Batches that were returned count, prefetched ones do
-// not.
+// Says where the loader stands, in some hundred bytes of JSON, and at most 2 KiB more where the pipeline is long: its
+// text says later how another one differs. Batches that were returned count, prefetched ones do not.
 STOKER_EXPORT stoker_code stoker_loader_state(const stoker_loader* loader, char** json);
 
 // Makes the loader go on from a state, also one of another batch size, world size or number of servers. Fails with

@@ -32,7 +32,8 @@ struct Answer {
 template <typename Response>
 class AskAll {
  public:
-  using Ask = std::function<absl::StatusOr<Response>(const std::string& address, absl::Time deadline, Transport::Call&)>;
+  using Ask =
+      std::function<absl::StatusOr<Response>(const std::string& address, absl::Time deadline, Transport::Call&)>;
 
   // Asks until `deadline`. If `patient` is false it also gives up when every server without an answer is known to
   // refuse connections, or to have no address.

@@ -101,6 +101,7 @@ JobIdentity OpenedJob::identity() const {
   return {.dataset = options.dataset,
           .identity = description.identity(),
           .pipeline_hash = WholeHash(description.pipeline()),
+          .pipeline = description.pipeline(),
           .seed = options.seed,
           .shuffle = options.shuffle};
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/loader/state_difference.h"
 #include "nlohmann/json.hpp"
 
 namespace stoker {
@@ -48,6 +49,7 @@ std::string EncodeState(const JobIdentity& job, const Cursor& cursor) {
   nlohmann::ordered_json state = {
       {"version", kVersion}, {"dataset", job.dataset}, {"epoch", cursor.epoch}, {"position", cursor.position}};
   state.update(Describe(job));
+  AddPipelineWords(job.pipeline, state);
   return state.dump();
 }
 
@@ -63,9 +65,7 @@ absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& j
     if (!state.contains(key)) return Malformed(absl::StrCat("it has no ", key));
     const bool of_pixels = key == "pixel_version" || key == "pixel_check";
     if (state[key] != nlohmann::json(value) && !(of_pixels && accept_other_pixels))
-      return absl::FailedPreconditionError(absl::StrCat("state: its ", key, " is ", state[key].dump(),
-                                                        ", and this loader's is ", value.dump(),
-                                                        ": a cursor means something in its own order only"));
+      return absl::FailedPreconditionError(absl::StrCat("state: ", StateDifference(key, state, value, job)));
   }
   if (!IsCount(state, "epoch") || !IsCount(state, "position")) return Malformed("it has no epoch and position");
   const Cursor cursor = {state["epoch"].get<uint64_t>(), state["position"].get<uint64_t>()};

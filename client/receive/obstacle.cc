@@ -81,7 +81,8 @@ Obstacle FindObstacle(const std::string& address, absl::Duration patience) {
   STOKER_CHECK(name.ok());
   if (!name->path.empty()) {
     sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = {}};
-    if (name->path.size() >= sizeof local.sun_path) return {.reason = "no path of a socket can be so long", .definite = true};
+    if (name->path.size() >= sizeof local.sun_path)
+      return {.reason = "no path of a socket can be so long", .definite = true};
     name->path.copy(local.sun_path, name->path.size());
     return ObstacleOf({TryToConnect(reinterpret_cast<const sockaddr*>(&local), sizeof local, deadline)});
   }

@@ -108,8 +108,8 @@ class TorchLoader {
   // Makes Next throw STOKER_CANCELLED, now and from now on. Any thread may call it.
   void Cancel() { stoker_loader_cancel(loader_.get()); }
 
-  // Returns where the loader stands, as some hundred bytes of JSON. Batches that Next returned count; prefetched ones
-  // do not.
+  // Returns where the loader stands, as some hundred bytes of JSON, and at most 2 KiB more where the pipeline is long.
+  // Batches that Next returned count; prefetched ones do not.
   std::string State() const { return Text(stoker_loader_state); }
 
   // Goes on from a state. It may come from a job with another batch size or world size. If the servers' pixels differ

@@ -339,11 +339,11 @@ TEST(LoaderTest, RefusesAStateOfAnotherJobAndSaysWhatDiffers) {
   expect(job, "its seed is 1, and this loader's is 0");
   job = Job(cluster);
   job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
-  expect(job, "its shuffle is");
+  expect(job, "its shuffle is 'none', and this loader's is 'full'");
   job = Job(cluster);
   job.pipeline->add_ops()->mutable_center_crop()->add_size(8);
-  expect(job, "its pipeline is");
-  expect(Job(other), "its fingerprint is");
+  expect(job, "its pipeline has CenterCrop as ops[0], and this loader's ends before it");
+  expect(Job(other), "it is of dataset 'synthetic' with 101 samples (fingerprint ");
   for (const char* text : {"", "{}", "[1]", "{\"version\": 2}", "{\"version\": 1}", "\xff"})
     EXPECT_TRUE(absl::IsInvalidArgument((*loader)->Restore(text))) << text;
 }

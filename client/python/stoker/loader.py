@@ -476,7 +476,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
                 self._go_to(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands, in some hundred bytes that JSON takes.
+        """Where the loader stands, in a few hundred bytes that JSON takes; at most 2 KiB more with a long pipeline.
 
         Batches that were handed out count, those that were made ahead do not. It is equal on all ranks after the same
         number of batches, so it is enough to save one rank's.
