@@ -120,7 +120,8 @@ std::optional<PipelineDifference> CompareElements(const std::string& place, cons
 
 std::string NameOf(const Message& element) {
   if (const auto* op = dynamic_cast<const v1::Op*>(&element)) return OpName(*op);
-  if (const auto* views = dynamic_cast<const v1::Views*>(&element)) return absl::StrCat("the view '", Shown(views->name()), "'");
+  if (const auto* views = dynamic_cast<const v1::Views*>(&element))
+    return absl::StrCat("the view '", Shown(views->name()), "'");
   return Cut(TextOf(element));
 }
 

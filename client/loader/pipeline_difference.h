@@ -11,8 +11,8 @@ namespace stoker {
 
 // Words for people about how two pipelines differ. Pure functions, thread-safe.
 
-// The first place where two pipelines differ, and what each has there: "RandomResizedCrop(size=224)", with the arguments
-// that differ; empty where it has nothing there. A value.
+// The first place where two pipelines differ, and what each has there: "RandomResizedCrop(size=224)", with the
+// arguments that differ; empty where it has nothing there. A value.
 struct PipelineDifference {
   std::string place;  // "ops[0]", "views[1].count", "bad_samples"
   std::string one, other;

@@ -37,11 +37,11 @@ std::string Dataset(const std::string& name, const std::string& samples, const s
 std::string DatasetDifference(const Json& state, const JobIdentity& job) {
   const std::string name = TextAt(state, "dataset");
   const std::string samples = state.contains("samples") ? Dump(state["samples"]) : "?";
-  return absl::StrCat("it is of ", Dataset(name, samples, TextAt(state, "fingerprint")), ", and this loader reads ",
-                      Dataset(job.dataset, absl::StrCat(job.identity.samples()),
-                              absl::BytesToHexString(job.identity.fingerprint())),
-                      name == job.dataset ? ", which has changed since; bring it back"
-                                          : absl::StrCat("; give the loader '", Shown(name), "'"));
+  return absl::StrCat(
+      "it is of ", Dataset(name, samples, TextAt(state, "fingerprint")), ", and this loader reads ",
+      Dataset(job.dataset, absl::StrCat(job.identity.samples()), absl::BytesToHexString(job.identity.fingerprint())),
+      name == job.dataset ? ", which has changed since; bring it back"
+                          : absl::StrCat("; give the loader '", Shown(name), "'"));
 }
 
 // How the pipeline that `state` describes differs from the job's, in one place.
@@ -56,8 +56,7 @@ std::optional<PipelineDifference> DifferenceByText(const Json& state, const JobI
 
 std::optional<PipelineDifference> DifferenceByOps(const Json& state, const JobIdentity& job) {
   const auto is_text = [](const Json& element) { return element.is_string(); };
-  if (!state.contains(kOps) || !state[kOps].is_array() ||
-      !std::all_of(state[kOps].begin(), state[kOps].end(), is_text))
+  if (!state.contains(kOps) || !state[kOps].is_array() || !std::all_of(state[kOps].begin(), state[kOps].end(), is_text))
     return std::nullopt;
   const auto saved = state[kOps].get<std::vector<std::string>>(), mine = OpNames(job.pipeline);
   for (size_t i = 0; i < std::max(saved.size(), mine.size()); ++i) {
@@ -105,8 +104,7 @@ void AddPipelineWords(const v1::Pipeline& pipeline, nlohmann::ordered_json& stat
 }
 
 std::string StateDifference(const std::string& key, const Json& state, const Json& value, const JobIdentity& job) {
-  if (key == "fingerprint" || key == "samples")
-    return DatasetDifference(state, job) + ", or begin without the state";
+  if (key == "fingerprint" || key == "samples") return DatasetDifference(state, job) + ", or begin without the state";
   if (key == "pipeline")
     return PipelineSentence(state, job) + "; give the loader the state's pipeline, or begin without the state";
   if (key == "shuffle")

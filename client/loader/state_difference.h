@@ -15,8 +15,8 @@ namespace stoker {
 // decide whether a state fits.
 void AddPipelineWords(const v1::Pipeline& pipeline, nlohmann::ordered_json& state);
 
-// Says how the value of `key` in `state`, whose content is anybody's, differs from `value`, which is the job's; and what
-// to do: "its seed is 7, and this loader's is 8; give the loader …".
+// Says how the value of `key` in `state`, whose content is anybody's, differs from `value`, which is the job's; and
+// what to do: "its seed is 7, and this loader's is 8; give the loader …".
 std::string StateDifference(const std::string& key, const nlohmann::json& state, const nlohmann::json& value,
                             const JobIdentity& job);
 

@@ -130,14 +130,27 @@ absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) 
   std::optional<ImageSize> size;
   if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
   for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
-  if (!size.has_value())
-    return absl::InvalidArgumentError(
-        absl::StrCat(PathOf(output), ": field '", output.field.name(),
-                     "' would differ in size from sample to sample; end with a crop, or Resize to height and width"));
+  if (!size.has_value()) return DiffersInSize(output);
   output.field.set_dtype(v1::DTYPE_UINT8);
   if (output.views >= 0) output.field.add_shape(output.view_count);
   for (int64_t extent : {size->height, size->width, int64_t{3}}) output.field.add_shape(extent);
   return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
+  constexpr char kOneSize[] = "RandomResizedCrop or CenterCrop, or a Resize to height and width";
+  const std::span<const v1::Op* const> ops = OpsOf(output);
+  const std::string after = ops.empty() ? "" : absl::StrCat(", also after ", OpName(*ops.back()));
+  for (int i = ops_; i < pipeline_.ops_size(); ++i) {
+    const v1::Op& op = pipeline_.ops(i);
+    if (op.has_one_hot() || op.has_unpack_bits()) continue;  // They work on other fields.
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pipeline.ops[", i, "]: ", OpName(op), " needs images of one size, and those of field '", output.field.name(),
+        "' would differ in size from sample to sample", after, "; put ", kOneSize, ", before it"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(PathOf(output), ": the images of field '", output.field.name(),
+                                                 "' would differ in size from sample to sample", after, "; end with ",
+                                                 kOneSize));
 }
 
 absl::Status ServerPipeline::Add(Output output) {

@@ -68,6 +68,7 @@ class ServerPipeline {
   absl::Status AddOutputsOf(int index, const SourceField& source);
   absl::Status AddViews(const SourceField& source, Output output);
   absl::Status AddImage(const SourceField& source, Output output);
+  absl::Status DiffersInSize(const Output& output) const;
   absl::Status Add(Output output);
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;
   absl::Status CheckPreparedSettings(const SourceField& source) const;

@@ -60,13 +60,15 @@ TEST(StateTest, NamesTheArgumentsOfAnOpThatDiffer) {
   EXPECT_THAT(PipelineRefusal("ops: [RandomResizedCrop: {size: 224}]", "ops: [RandomResizedCrop: {size: 192}]"),
               HasSubstr("its pipeline has RandomResizedCrop(size=224) as ops[0], and this loader's has "
                         "RandomResizedCrop(size=192); give the loader the state's pipeline"));
-  EXPECT_THAT(PipelineRefusal("ops: [CenterCrop: {size: 8}, RandomHorizontalFlip: {p: 0.25}]",
-                              "ops: [CenterCrop: {size: 8}, RandomHorizontalFlip: ]"),
-              HasSubstr("has RandomHorizontalFlip(p=0.25) as ops[1], and this loader's has RandomHorizontalFlip(p=0.5)"));
+  EXPECT_THAT(
+      PipelineRefusal("ops: [CenterCrop: {size: 8}, RandomHorizontalFlip: {p: 0.25}]",
+                      "ops: [CenterCrop: {size: 8}, RandomHorizontalFlip: ]"),
+      HasSubstr("has RandomHorizontalFlip(p=0.25) as ops[1], and this loader's has RandomHorizontalFlip(p=0.5)"));
 }
 
 TEST(StateTest, NamesOpsThatAreOthersOrMissing) {
-  const std::string crop = "ops: [CenterCrop: {size: 8}]", more = "ops: [CenterCrop: {size: 8}, Normalize: {mean: 0, std: 1}]";
+  const std::string crop = "ops: [CenterCrop: {size: 8}]",
+                    more = "ops: [CenterCrop: {size: 8}, Normalize: {mean: 0, std: 1}]";
   EXPECT_THAT(PipelineRefusal(crop, "ops: [Resize: {size: [8, 8]}]"),
               HasSubstr("its pipeline has CenterCrop as ops[0], and this loader's has Resize"));
   const std::string flip = "ops: [CenterCrop: {size: 8}, RandomHorizontalFlip: ]";
@@ -88,7 +90,8 @@ TEST(StateTest, NamesViewsAndSettingsThatDiffer) {
               HasSubstr("its pipeline has 1 as views[0].count, and this loader's has 2"));
   EXPECT_THAT(PipelineRefusal(one, "views: [{name: a, ops: [CenterCrop: {size: 9}]}]"),
               HasSubstr("has CenterCrop(size=8) as views[0].ops[0], and this loader's has CenterCrop(size=9)"));
-  EXPECT_THAT(PipelineRefusal("{}", one), HasSubstr("its pipeline ends before views[0], where this loader's has the view 'a'"));
+  EXPECT_THAT(PipelineRefusal("{}", one),
+              HasSubstr("its pipeline ends before views[0], where this loader's has the view 'a'"));
   EXPECT_THAT(PipelineRefusal("bad_samples: substitute", "{}"),
               HasSubstr("its pipeline has substitute as bad_samples, and this loader's has fail"));
   EXPECT_THAT(PipelineRefusal("limits: {max_pixels: 99}", "{}"), HasSubstr("(max_pixels=99"));
@@ -125,8 +128,8 @@ TEST(StateTest, StatesOfEarlierBuildsAreGoneOnFrom) {
 TEST(StateTest, WordsAreForMessagesOnlyAndMayBeAnything) {
   auto state = nlohmann::json::parse(EncodeState(Job(), {.epoch = 1, .position = 5}));
   for (const nlohmann::json& words :
-       {nlohmann::json("ops: [RandomAffine: {shear: [1, 2, 3]}]"), nlohmann::json("ops: [Nothing: ]"), nlohmann::json("\x01"),
-        nlohmann::json(std::string(1 << 20, '[')), nlohmann::json(7), nlohmann::json()}) {
+       {nlohmann::json("ops: [RandomAffine: {shear: [1, 2, 3]}]"), nlohmann::json("ops: [Nothing: ]"),
+        nlohmann::json("\x01"), nlohmann::json(std::string(1 << 20, '[')), nlohmann::json(7), nlohmann::json()}) {
     state["pipeline_text"] = words;
     state["pipeline_ops"] = words;
     EXPECT_TRUE(DecodeState(state.dump(), Job(), false).ok()) << words;
@@ -150,7 +153,8 @@ TEST(StateTest, NamesTheDatasets) {
 TEST(StateTest, NamesSeedsAndShuffles) {
   JobIdentity other = Job();
   other.seed = 8;
-  EXPECT_THAT(Refusal(Job(), other), HasSubstr("its seed is 7, and this loader's is 8, so a position means another sample"));
+  EXPECT_THAT(Refusal(Job(), other),
+              HasSubstr("its seed is 7, and this loader's is 8, so a position means another sample"));
   other = Job();
   other.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
   EXPECT_THAT(Refusal(Job(), other), HasSubstr("its shuffle is 'full', and this loader's is 'none'"));
@@ -163,8 +167,8 @@ TEST(StateTest, NamesSeedsAndShuffles) {
 TEST(StateTest, OtherPixelsAreTakenWhereTheyAreAccepted) {
   JobIdentity other = Job();
   other.identity.set_pixel_version(3);
-  EXPECT_THAT(Refusal(Job(), other), AllOf(HasSubstr("its pixel version is 2, and this loader's is 3"),
-                                           HasSubstr("accept_other_pixels")));
+  EXPECT_THAT(Refusal(Job(), other),
+              AllOf(HasSubstr("its pixel version is 2, and this loader's is 3"), HasSubstr("accept_other_pixels")));
   EXPECT_TRUE(DecodeState(EncodeState(Job(), {}), other, /*accept_other_pixels=*/true).ok());
 }
 

@@ -52,12 +52,28 @@ TEST(ServerPipelineTest, SpansAreThePowerOfTwoNearestOneMebibyte) {
 TEST(ServerPipelineTest, RefusesWhatHasNoFixedSize) {
   v1::Pipeline resize;
   resize.add_ops()->mutable_resize()->add_size(256);
-  EXPECT_THAT(ServerPipeline::Create(resize, kFolder).status().message(),
-              HasSubstr("would differ in size from sample to sample"));
+  EXPECT_EQ(ServerPipeline::Create(resize, kFolder).status().message(),
+            "pipeline.ops: the images of field 'image' would differ in size from sample to sample, also after Resize; "
+            "end with RandomResizedCrop or CenterCrop, or a Resize to height and width");
   const SourceSchema dense = {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {512, 1024, 3}}};
   const auto known = ServerPipeline::Create(resize, dense);
   ASSERT_TRUE(known.ok()) << known.status();
   EXPECT_THAT(known->outputs()[0].field.shape(), testing::ElementsAre(256, 512, 3));
+}
+
+TEST(ServerPipelineTest, NamesTheDeviceOpThatNeedsOneSizeAndWhatToPutBeforeIt) {
+  v1::Pipeline pipeline;
+  pipeline.add_ops()->mutable_one_hot()->set_num_classes(10);
+  pipeline.add_ops()->mutable_cut_mix()->set_num_classes(10);
+  EXPECT_EQ(ServerPipeline::Create(pipeline, kFolder).status().message(),
+            "pipeline.ops[1]: CutMix needs images of one size, and those of field 'image' would differ in size from "
+            "sample to sample; put RandomResizedCrop or CenterCrop, or a Resize to height and width, before it");
+  v1::Pipeline floats;
+  floats.add_ops()->mutable_resize()->add_size(256);
+  floats.add_ops()->mutable_to_dtype()->set_dtype(v1::DTYPE_FLOAT32);
+  EXPECT_THAT(ServerPipeline::Create(floats, kFolder).status().message(),
+              HasSubstr("pipeline.ops[1]: ToDtype needs images of one size, and those of field 'image' would differ in "
+                        "size from sample to sample, also after Resize; put RandomResizedCrop"));
 }
 
 TEST(ServerPipelineTest, RefusesFieldsThatAreNot) {

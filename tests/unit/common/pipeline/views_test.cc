@@ -98,10 +98,10 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
   EXPECT_EQ(ErrorOf("views { name: 'a' } views { name: 'a' }"), "pipeline.views[1].name: 'a' stands twice");
   EXPECT_EQ(ErrorOf("views { name: 'label' ops { center_crop { size: 8 } } }"),
             "pipeline.views[0].name: 'label' is another field that is sent");
-  EXPECT_EQ(
-      ErrorOf("views { name: 'a' ops { resize { size: 8 } } }"),
-      "pipeline.views[0].ops: field 'a' would differ in size from sample to sample; end with a crop, or Resize to "
-      "height and width");
+  EXPECT_EQ(ErrorOf("views { name: 'a' ops { resize { size: 8 } } }"),
+            "pipeline.views[0].ops: the images of field 'a' would differ in size from sample to sample, also after "
+            "Resize; end "
+            "with RandomResizedCrop or CenterCrop, or a Resize to height and width");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
             "pipeline.views[0].ops[1]: ToDtype.placement: ops of views run on the server");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } ops { random_invert {} }"),
