@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "client/receive/look_up.h"
@@ -73,6 +74,16 @@ Obstacle ObstacleOf(const std::vector<int>& errors) {
   const int decisive = *std::max_element(errors.begin(), errors.end(), weighs_less);
   if (decisive == 0) return {};
   return {.reason = ReasonOf(decisive), .definite = VerdictOf(decisive) == Verdict::kDefinite};
+}
+
+std::string PlainReason(const std::string& message) {
+  const size_t colon = message.rfind(": ");
+  const std::string tail = colon == message.npos ? message : message.substr(colon + 2);
+  if (absl::StartsWith(message, "failed to connect to all addresses"))
+    return tail == std::strerror(ECONNREFUSED) ? ReasonOf(ECONNREFUSED) : tail;
+  if (!absl::StartsWith(message, "DNS resolution failed")) return message;
+  const bool missing = tail == "Domain name not found" || tail == "DNS server returned answer with no data";
+  return std::string(LookUpError(missing ? EAI_NONAME : EAI_AGAIN).message());
 }
 
 Obstacle FindObstacle(const std::string& address, absl::Duration patience) {

@@ -25,6 +25,10 @@ Obstacle FindObstacle(const std::string& address, absl::Duration patience);
 // stands for an open connection. Requires at least one.
 Obstacle ObstacleOf(const std::vector<int>& errors);
 
+// The message of a call that gRPC failed with Unavailable, in the same plain words where it is one of gRPC's own of
+// connecting; else as it is. For messages only: gRPC's words are no interface.
+std::string PlainReason(const std::string& message);
+
 }  // namespace stoker
 
 #endif  // STOKER_CLIENT_RECEIVE_OBSTACLE_H_

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/receive/obstacle.h"
 #include "common/wire/grpc_status.h"
 #include "grpcpp/support/slice.h"
 
@@ -14,6 +15,12 @@ constexpr char kStreamMethod[] = "/stoker.v1.DataService/Stream";
 grpc::ByteBuffer Serialize(const v1::StreamRequest& request) {
   const grpc::Slice slice(request.SerializeAsString());
   return grpc::ByteBuffer(&slice, 1);
+}
+
+absl::Status PlainStatus(const grpc::Status& grpc) {
+  const absl::Status status = FromGrpc(grpc);
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::UnavailableError(PlainReason(std::string(status.message())));
 }
 
 }  // namespace
@@ -104,7 +111,7 @@ void SpanStream::On(Event event, bool ok) {
     }
     case Event::kFinished: {
       closed_ = true;
-      handler_->OnClosed(refusal_.ok() ? FromGrpc(status_) : refusal_);
+      handler_->OnClosed(refusal_.ok() ? PlainStatus(status_) : refusal_);
       return ReleaseIfOver();
     }
   }

@@ -433,7 +433,7 @@ def test_a_state_that_is_none_is_refused(server, state):
 
 
 def test_a_server_that_is_not_there_is_told(server):
-    with pytest.warns(package.StokerWarning, match="127.0.0.1:1 is not used"):
+    with pytest.warns(package.StokerWarning, match="127.0.0.1:1 is not used: connection refused; is stokerd running there"):
         with Loader([server.address, "127.0.0.1:1"], batch_size=16, transforms=SMALL, output="numpy") as loader:
             deadline = time.monotonic() + 60
             while not any(s["problem"] for s in loader.stats()["servers"]) and time.monotonic() < deadline:

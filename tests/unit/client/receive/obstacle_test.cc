@@ -88,5 +88,22 @@ TEST(ObstacleTest, WhatMayPassIsNotDefinite) {
   for (int error : {ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EMFILE}) EXPECT_FALSE(ObstacleOf({error}).definite);
 }
 
+TEST(ObstacleTest, WhatGrpcSaysOfConnectingIsSaidPlainly) {
+  EXPECT_EQ(
+      PlainReason("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to "
+                  "remote host: Connection refused"),
+      "connection refused; is stokerd running there?");
+  EXPECT_EQ(
+      PlainReason("failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:1: Failed to connect to "
+                  "remote host: No route to host"),
+      "No route to host");
+  EXPECT_EQ(PlainReason("DNS resolution failed for nohost:1: C-ares status is not ARES_SUCCESS qtype=A name=nohost "
+                        "is_balancer=0: Domain name not found"),
+            "name not found");
+  EXPECT_THAT(PlainReason("DNS resolution failed for a:1: C-ares status: Timeout while contacting DNS servers"),
+              HasSubstr("cannot be looked up now"));
+  EXPECT_EQ(PlainReason("it drains: ask others"), "it drains: ask others");
+}
+
 }  // namespace
 }  // namespace stoker
