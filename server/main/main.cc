@@ -12,6 +12,7 @@
 #include "server/config/settings.h"
 #include "server/decode/other.h"
 #include "server/main/check.h"
+#include "server/main/library_logs.h"
 #include "server/main/prepare_command.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
@@ -21,6 +22,9 @@
 
 namespace stoker {
 namespace {
+
+// How often the log says what was done, where something was.
+constexpr absl::Duration kReportPeriod = absl::Minutes(1);
 
 constexpr char kExamples[] = R"(Examples:
   stokerd serve --data /data/imagenet/train
@@ -118,12 +122,17 @@ absl::Status Serve(const Flags& flags) {
   std::printf("listening on %s\n", server->address().c_str());
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));
-  const std::string signal = AwaitStop();
+  ServiceLog& service = server->service_log();
+  const std::string signal = AwaitStop(kReportPeriod, [&] {
+    if (const std::string recent = service.TakeRecent(); !recent.empty())
+      spdlog::info("in the last minute: {}", recent);
+  });
   UnblockStopSignals();
   const absl::Duration drain = server->settings().drain;
   spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(drain));
   NotifyStopping(drain);
   const bool ended = server->Drain();
+  spdlog::info("served in all: {}", service.Total());
   spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
   return absl::OkStatus();
 }
@@ -163,5 +172,6 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   stoker::ForgetOtherEnvironment();
+  stoker::TakeLibraryLogs();
   return stoker::Main(argc, argv);
 }

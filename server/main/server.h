@@ -42,6 +42,9 @@ class Server {
   // What it was started with.
   const Settings& settings() const { return settings_; }
 
+  // Counts what streams do.
+  ServiceLog& service_log() { return service_.log(); }
+
   // Turns clients away, finishes what streams are owed for at most settings.drain, and stops answering. True if
   // every stream ended by itself.
   bool Drain();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/main/notify_socket.h"
 
 namespace stoker {
@@ -30,14 +31,20 @@ void UnblockStopSignals() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-std::string AwaitStop() {
+std::string AwaitStop(absl::Duration period, const std::function<void()>& report) {
   const sigset_t signals = StopSignals();
   const absl::Duration watchdog = WatchdogPeriod();
-  const timespec interval = absl::ToTimespec(std::min(watchdog / 2, absl::Hours(1)));
+  absl::Time report_at = absl::Now() + period;
   while (true) {
+    const absl::Duration wait =
+        std::min(watchdog / 2, std::clamp(report_at - absl::Now(), absl::ZeroDuration(), period));
+    const timespec interval = absl::ToTimespec(wait);
     const int signal = sigtimedwait(&signals, nullptr, &interval);
     if (signal > 0) return signal == SIGTERM ? "SIGTERM" : "SIGINT";
     if (watchdog < absl::InfiniteDuration()) NotifyServiceManager("WATCHDOG=1");
+    if (absl::Now() < report_at) continue;
+    report();
+    report_at = absl::Now() + period;
   }
 }
 

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_MAIN_SUPERVISOR_H_
 #define STOKER_SERVER_MAIN_SUPERVISOR_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -13,8 +14,9 @@ namespace stoker {
 // Blocks SIGTERM and SIGINT, so that only AwaitStop receives them. Call it before threads start: they inherit it.
 void BlockStopSignals();
 
-// Waits for SIGTERM or SIGINT, feeding systemd's watchdog meanwhile. Returns the signal's name.
-std::string AwaitStop();
+// Waits for SIGTERM or SIGINT, feeding systemd's watchdog meanwhile, and calling `report` once every `period`. Returns
+// the signal's name.
+std::string AwaitStop(absl::Duration period, const std::function<void()>& report);
 
 // From here on another SIGTERM or SIGINT ends the process at once.
 void UnblockStopSignals();

@@ -9,11 +9,14 @@ void StreamLog::Opened(const std::string& dataset) {
   {
     absl::MutexLock lock(&mutex_);
     dataset_ = dataset;
+    opened_ = true;
   }
-  spdlog::info("{}: stream of dataset '{}' opened", peer_, dataset);
+  service_->Opened();
+  spdlog::debug("{}: stream of dataset '{}' opened", peer_, dataset);
 }
 
 void StreamLog::Made(const v1::SpanHeader& header) {
+  service_->Made(header);
   uint64_t named = 0;
   {
     absl::MutexLock lock(&mutex_);
@@ -34,8 +37,14 @@ void StreamLog::Made(const v1::SpanHeader& header) {
 void StreamLog::Ended(const absl::Status& status) {
   absl::MutexLock lock(&mutex_);
   const std::string end = status.ok() ? "ended" : absl::StrCat("ended: ", status.ToString());
-  spdlog::info("{}: stream of dataset '{}' {}; {} spans, {} samples, {} substituted, {} spans failed", peer_, dataset_,
-               end, spans_, samples_, substituted_, failed_);
+  if (!opened_) {
+    service_->Refused();
+    spdlog::debug("{}: stream that was not opened {}", peer_, end);
+    return;
+  }
+  service_->Ended();
+  spdlog::debug("{}: stream of dataset '{}' {}; {} spans, {} samples, {} substituted, {} spans failed", peer_, dataset_,
+                end, spans_, samples_, substituted_, failed_);
 }
 
 }  // namespace stoker

@@ -2,26 +2,32 @@
 #define STOKER_SERVER_OBSERVE_STREAM_LOG_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "server/observe/service_log.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
 
-// Logs for operators what happens to one stream: its begin, its end, and the first samples that went wrong, by name. It
-// counts what it does not print, and its last line has the counts. Thread-safe.
+// Logs what happens to one stream: for operators the first samples that went wrong, by name, and for debugging its
+// begin and its end. It counts what it does not print, and its last line has the counts. Thread-safe.
 class StreamLog {
  public:
-  explicit StreamLog(std::string peer) : peer_(std::move(peer)) {}
+  // `service` counts what all streams do.
+  StreamLog(std::string peer, std::shared_ptr<ServiceLog> service)
+      : peer_(std::move(peer)), service_(std::move(service)) {}
 
   void Opened(const std::string& dataset);
 
   // A span with this header was made, or could not be made.
   void Made(const v1::SpanHeader& header);
 
+  // To be called once.
   void Ended(const absl::Status& status);
 
  private:
@@ -29,8 +35,10 @@ class StreamLog {
   static constexpr uint64_t kMaxNamed = 20;
 
   const std::string peer_;
+  const std::shared_ptr<ServiceLog> service_;
 
   absl::Mutex mutex_;
+  bool opened_ ABSL_GUARDED_BY(mutex_) = false;
   std::string dataset_ ABSL_GUARDED_BY(mutex_);
   uint64_t spans_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -62,8 +62,12 @@ grpc::ServerUnaryReactor* DataService::ListSamples(grpc::CallbackServerContext* 
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {
   absl::MutexLock lock(&mutex_);
-  if (draining_) return new RefusedStream(absl::UnavailableError("this server is shutting down"));
-  auto* reactor = new StreamReactor(engine_, context->peer(), [this](StreamReactor* ended) {
+  if (draining_) {
+    log_->Refused();
+    return new RefusedStream(absl::UnavailableError("this server is shutting down"));
+  }
+  auto log = std::make_shared<StreamLog>(context->peer(), log_);
+  auto* reactor = new StreamReactor(engine_, std::move(log), [this](StreamReactor* ended) {
     absl::MutexLock lock(&mutex_);
     streams_.erase(ended);
   });

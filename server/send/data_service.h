@@ -1,11 +1,13 @@
 #ifndef STOKER_SERVER_SEND_DATA_SERVICE_H_
 #define STOKER_SERVER_SEND_DATA_SERVICE_H_
 
+#include <memory>
 #include <set>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/observe/service_log.h"
 #include "server/send/stream_reactor.h"
 #include "server/work/engine.h"
 #include "stoker/v1/data_service.grpc.pb.h"
@@ -33,6 +35,9 @@ class DataService
                                         v1::ListSamplesResponse* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Stream(grpc::CallbackServerContext* context) override;
 
+  // Counts what streams do.
+  ServiceLog& log() { return *log_; }
+
   // Tells every stream that the server drains. From then on new streams are refused.
   void Drain();
 
@@ -41,6 +46,7 @@ class DataService
 
  private:
   Engine* const engine_;
+  const std::shared_ptr<ServiceLog> log_ = std::make_shared<ServiceLog>();
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

@@ -9,10 +9,10 @@
 
 namespace stoker {
 
-StreamReactor::StreamReactor(Engine* engine, std::string peer, std::function<void(StreamReactor*)> done)
+StreamReactor::StreamReactor(Engine* engine, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done)
     : engine_(engine),
       done_(std::move(done)),
-      log_(std::make_shared<StreamLog>(std::move(peer))),
+      log_(std::move(log)),
       outbox_(std::make_shared<Outbox>(
           Outbox::Transport{.write = [this](const grpc::ByteBuffer* message) { StartWrite(message); },
                             .finish =

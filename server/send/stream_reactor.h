@@ -21,9 +21,9 @@ namespace stoker {
 // deletes it.
 class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  // `peer` is the client's address, for the log. `done` is called when the call is over, just before the reactor is
+  // `log` is told what becomes of the stream. `done` is called when the call is over, just before the reactor is
   // deleted.
-  StreamReactor(Engine* engine, std::string peer, std::function<void(StreamReactor*)> done);
+  StreamReactor(Engine* engine, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
   void Drain() { outbox_->SendDrain(); }

@@ -5,11 +5,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/certificate.h"
 #include "tests/support/cluster.h"
 #include "tests/support/process.h"
 
@@ -17,6 +20,7 @@ namespace stoker {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class StokerdTest : public testing::Test {
  protected:
@@ -99,6 +103,94 @@ TEST_F(StokerdTest, LogsAsJsonLinesWhenAsked) {
   for (std::string line; std::getline(lines, line); ++count)
     EXPECT_THAT(line, testing::MatchesRegex("\\{\"time\":\".*\",\"level\":\".*\",\"message\":\".*\"\\}"));
   EXPECT_GT(count, 1);
+}
+
+// Fails the test at a line of `log` that is neither of stokerd's log nor its error.
+void ExpectOwnLinesOnly(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_THAT(line, testing::MatchesRegex("(20[0-9][0-9]-[0-9][0-9]-[0-9][0-9] [0-9:.]+ [DIWE] .*|stokerd: .*)"));
+}
+
+TEST_F(StokerdTest, APortInUseIsSaidInOneCleanLine) {
+  StokerdProcess first({"--synthetic", "8x8x3"});
+  const Finished second = RunProgram({"stokerd", "serve", "--synthetic", "8x8x3", "--listen", first.address()});
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err, HasSubstr("stokerd: listen: cannot listen on " + first.address()));
+  ExpectOwnLinesOnly(second.err);
+  EXPECT_THAT(second.err, Not(HasSubstr("chttp2")));
+}
+
+TEST_F(StokerdTest, WhatGrpcSaysIsInTheLogOfThoseWhoDebug) {
+  StokerdProcess first({"--synthetic", "8x8x3"});
+  const Finished second =
+      RunProgram({"stokerd", "serve", "--synthetic", "8x8x3", "--listen", first.address(), "--log-level", "debug"});
+  EXPECT_THAT(second.err, HasSubstr(" D gRPC, "));
+  ExpectOwnLinesOnly(second.err);
+}
+
+TEST_F(StokerdTest, AHandshakeThatFailsPrintsNothingRaw) {
+  MakeCertificate(folder_ + "/server");
+  StokerdProcess server(
+      {"--synthetic", "8x8x3", "--tls-cert", folder_ + "/server.crt", "--tls-key", folder_ + "/server.key"});
+  EXPECT_EQ(RunProgram({"stoker", "list", "--servers", server.address(), "--connect-timeout", "0.5"}).status, 1);
+  server.process().Signal(SIGTERM);
+  EXPECT_EQ(server.process().Wait(), 0);
+  ExpectOwnLinesOnly(server.process().Stderr());
+}
+
+// A TIFF of 30×20 RGB pixels whose one strip lies past its end.
+std::string BrokenTiff() {
+  std::string file("II*\0\x08\0\0\0\x0a\0", 10);
+  const auto append = [&](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file.push_back(static_cast<char>(value >> 8 * i));
+  };
+  for (const auto& [tag, type, value] : std::initializer_list<std::array<uint32_t, 3>>{{256, 3, 30},
+                                                                                       {257, 3, 20},
+                                                                                       {258, 3, 8},
+                                                                                       {259, 3, 1},
+                                                                                       {262, 3, 2},
+                                                                                       {273, 4, 9000},
+                                                                                       {277, 3, 3},
+                                                                                       {278, 3, 20},
+                                                                                       {279, 4, 1800},
+                                                                                       {284, 3, 1}}) {
+    append(tag, 2), append(type, 2), append(1, 4), append(value, 4);
+  }
+  return file + std::string(4, '\0');
+}
+
+TEST_F(StokerdTest, DamagedFilesPrintNothingRaw) {
+  std::filesystem::create_directories(folder_ + "/photos/broken");
+  Write("photos/broken/a.ppm", "P6\n30 20\n255\nabc");
+  Write("photos/broken/b.tif", BrokenTiff());
+  std::string bmp("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x1e\0\0\0\x14\0\0\0\x01\0\x18\0", 30);
+  Write("photos/broken/c.bmp", bmp + std::string(24, '\0'));
+  StokerdProcess server({"--data", folder_ + "/photos", "--cache-dir", folder_ + "/cache"});
+  for (int seed : {1, 2, 3, 4})  // Each begins with another file.
+    EXPECT_EQ(RunProgram({"stoker", "digest", "--servers", server.address(), "--seed", std::to_string(seed)}).status,
+              1);
+  server.process().Signal(SIGTERM);
+  EXPECT_EQ(server.process().Wait(), 0);
+  const std::string log = server.process().Stderr();
+  ExpectOwnLinesOnly(log);
+  for (const char* bad : {"a.ppm", "b.tif", "c.bmp"}) EXPECT_THAT(log, HasSubstr(bad));
+  const Finished check = RunProgram({"stokerd", "check", "--content", "--data", folder_ + "/photos"});
+  for (const char* raw : {"imdecode_", "OpenCV("}) EXPECT_THAT(check.err, Not(HasSubstr(raw)));
+}
+
+TEST_F(StokerdTest, StreamsAreOneLineInAllAndLinesOfTheirOwnForThoseWhoDebug) {
+  for (const std::string level : {"info", "debug"}) {
+    StokerdProcess server({"--synthetic", "8x8x3", "--log-level", level});
+    EXPECT_TRUE(
+        RunEpoch({.servers = {server.address()}, .pipeline = v1::Pipeline(), .batch_size = 1 << 19}).status.ok());
+    server.process().Signal(SIGTERM);
+    EXPECT_EQ(server.process().Wait(), 0);
+    const std::string log = server.process().Stderr();
+    EXPECT_THAT(log, HasSubstr(" I served in all: 1 streams opened, 1 ended, 0 refused, 0 open now; "));
+    EXPECT_THAT(log, HasSubstr(" samples, 0 substituted, 0 spans failed"));
+    EXPECT_EQ(log.find("stream of dataset 'synthetic' opened") != log.npos, level == "debug") << log;
+  }
 }
 
 // systemd's end of NOTIFY_SOCKET.

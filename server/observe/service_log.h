@@ -1,0 +1,46 @@
+#ifndef STOKER_SERVER_OBSERVE_SERVICE_LOG_H_
+#define STOKER_SERVER_OBSERVE_SERVICE_LOG_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "stoker/v1/data_service.pb.h"
+
+namespace stoker {
+
+// Counts what all streams of a server do, for one line of log now and then in place of lines for each stream.
+// Thread-safe.
+class ServiceLog {
+ public:
+  void Opened();
+  void Refused();  // A stream ended before it was open.
+  void Ended();    // A stream ended that was open.
+
+  // A span with this header was made, or could not be made.
+  void Made(const v1::SpanHeader& header);
+
+  // What was done since the last call: "1 streams opened, 0 ended, 0 refused, 2 open now; 16 spans, 4096 samples, 0
+  // substituted, 0 spans failed". Empty where nothing was.
+  std::string TakeRecent();
+
+  // The same of all that was done.
+  std::string Total() const;
+
+ private:
+  struct Counts {
+    uint64_t opened = 0, ended = 0, refused = 0;
+    uint64_t spans = 0, samples = 0, substituted = 0, failed = 0;
+    bool operator==(const Counts&) const = default;
+  };
+  std::string Text(const Counts& since) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable absl::Mutex mutex_;
+  Counts total_ ABSL_GUARDED_BY(mutex_);
+  Counts told_ ABSL_GUARDED_BY(mutex_);  // The total at the last TakeRecent().
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_OBSERVE_SERVICE_LOG_H_
