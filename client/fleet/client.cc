@@ -71,10 +71,11 @@ absl::Status NoneAnswered(const std::vector<std::string>& reasons, absl::Duratio
       "). Check the addresses; where servers may start later, connect_timeout says for how many seconds to wait"));
 }
 
-// What the servers answer to `ask`, one of them with success; else the error is a server's refusal, or Unavailable. Once
-// one has, the others are waited for a `grace`.
+// What the servers answer to `ask`, one of them with success; else the error is a server's refusal, or Unavailable.
+// Once one has, the others are waited for a `grace`.
 template <typename Response>
-absl::StatusOr<std::vector<Answer<Response>>> Answers(const Client::Options& options, typename AskAll<Response>::Ask ask, absl::Duration grace) {
+absl::StatusOr<std::vector<Answer<Response>>> Answers(const Client::Options& options,
+                                                      typename AskAll<Response>::Ask ask, absl::Duration grace) {
   const absl::Duration patience = options.connect_timeout.value_or(kUsualPatience);
   const absl::Time deadline = absl::Now() + patience;
   const Found found = AwaitAddresses(options, deadline);

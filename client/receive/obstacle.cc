@@ -19,6 +19,16 @@
 namespace stoker {
 namespace {
 
+// Whether a socket is connected to itself. That happens on loopback where nobody listens on a port that the kernel then
+// takes for the socket's own end (RFC 9293, simultaneous open).
+bool IsConnectedToItself(int socket) {
+  sockaddr_storage here = {}, there = {};
+  socklen_t here_size = sizeof here, there_size = sizeof there;
+  return getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_size) == 0 &&
+         getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_size) == 0 && here_size == there_size &&
+         here.ss_family != AF_UNIX && std::memcmp(&here, &there, here_size) == 0;
+}
+
 // The errno that opening a connection fails with by `deadline`, 0 where it opens. It is closed again.
 int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
   const int socket = ::socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -30,6 +40,11 @@ int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
     error = ETIMEDOUT;
     socklen_t error_size = sizeof error;
     if (poll(&ready, 1, static_cast<int>(left)) > 0) getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &error_size);
+  }
+  if (error == 0 && IsConnectedToItself(socket)) {
+    error = ECONNREFUSED;
+    const linger at_once = {.l_onoff = 1, .l_linger = 0};  // So that the port is free again for a server.
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
   close(socket);
   return error;

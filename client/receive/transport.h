@@ -50,12 +50,10 @@ class Transport {
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
                                                 absl::Time deadline, Call& call);
 
-  absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address,
-                                                      const v1::ListClassesRequest& request, absl::Time deadline,
-                                                      Call& call);
-  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address,
-                                                      const v1::ListSamplesRequest& request, absl::Time deadline,
-                                                      Call& call);
+  absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address, const v1::ListClassesRequest& request,
+                                                      absl::Time deadline, Call& call);
+  absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address, const v1::ListSamplesRequest& request,
+                                                      absl::Time deadline, Call& call);
 
   // Begins a stream over one of the connections to a server, which are numbered from 0. `handler` is told what comes of
   // it on this transport's thread, perhaps before this returns. Never blocks.

@@ -4,8 +4,8 @@
 
 #define STOKER_HIDDEN extern "C" __attribute__((visibility("hidden")))
 
-// Until glibc 2.33 these were functions of libc_nonshared.a, which every library had a copy of, over these of libc.so.6.
-// The latter remain. The first argument says which struct stat is meant: 1 is the kernel's on x86-64.
+// Until glibc 2.33 these were functions of libc_nonshared.a, which every library had a copy of, over these of
+// libc.so.6. The latter remain. The first argument says which struct stat is meant: 1 is the kernel's on x86-64.
 extern "C" int __xstat(int version, const char* path, struct stat* status);
 extern "C" int __lxstat(int version, const char* path, struct stat* status);
 extern "C" int __fxstat(int version, int file, struct stat* status);

@@ -10,7 +10,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto parse = data[0] % 3 == 0 ? stoker::ParseCsv : data[0] % 3 == 1 ? stoker::ParseJson : stoker::ParseJsonLines;
+  const auto parse = data[0] % 3 == 0   ? stoker::ParseCsv
+                     : data[0] % 3 == 1 ? stoker::ParseJson
+                                        : stoker::ParseJsonLines;
   const auto rows = parse(text, {});
   if (!rows.ok()) return 0;
   uint64_t last = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "client/loader/epoch_digest.h"
 #include "gtest/gtest.h"
 
@@ -24,7 +25,18 @@ Cluster::Cluster(int servers, v1::ServerConfig config) : config_(std::move(confi
   }
 }
 
-void Cluster::Restart(int index) { servers_[index] = StartServer(config_, addresses_[index]); }
+void Cluster::Restart(int index) {
+  // A connection of another test, or of a client that tried to connect here, may have the port for a moment.
+  v1::ServerConfig config = config_;
+  config.set_listen(addresses_[index]);
+  auto server = Server::Start(config);
+  for (int tries = 0; absl::IsUnavailable(server.status()) && tries < 600; ++tries) {
+    absl::SleepFor(absl::Milliseconds(100));
+    server = Server::Start(config);
+  }
+  ASSERT_TRUE(server.ok()) << server.status();
+  servers_[index] = *std::move(server);
+}
 
 v1::ServerConfig SyntheticConfig(uint64_t samples) {
   v1::ServerConfig config;

@@ -26,13 +26,13 @@ struct Root {
   Descriptor folder;
 };
 
-// Opens the folder at `path`. Errors are InvalidArgument, NotFound or Unavailable. They begin with `key`, the key of the
-// configuration that has the path, and end with what is `expected` there.
+// Opens the folder at `path`. Errors are InvalidArgument, NotFound or Unavailable. They begin with `key`, the key of
+// the configuration that has the path, and end with what is `expected` there.
 absl::StatusOr<Root> OpenRoot(const std::string& key, const std::string& path, const std::string& expected);
 
-// Replaces `sample` by the fields of ImageAndLabel: the bytes of the file at `path` below `folder`, and `label`. Returns
-// FailedPrecondition where the file has not `bytes` bytes any more; else NotFound or Unavailable. The messages do not
-// name the file. Thread-safe.
+// Replaces `sample` by the fields of ImageAndLabel: the bytes of the file at `path` below `folder`, and `label`.
+// Returns FailedPrecondition where the file has not `bytes` bytes any more; else NotFound or Unavailable. The messages
+// do not name the file. Thread-safe.
 absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes, int64_t label,
                                SampleBytes& sample);
 

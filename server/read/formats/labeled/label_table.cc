@@ -92,8 +92,8 @@ absl::StatusOr<size_t> Column(const std::vector<std::string>& header, const std:
   }
   const auto found = std::find(header.begin(), header.end(), name);
   if (found != header.end()) return found - header.begin();
-  return LineError(1, absl::StrCat("there is no column '", ShortPrintableName(name), "'; the first row has: ",
-                                   ShortPrintableName(absl::StrJoin(header, ", "))));
+  return LineError(1, absl::StrCat("there is no column '", ShortPrintableName(name),
+                                   "'; the first row has: ", ShortPrintableName(absl::StrJoin(header, ", "))));
 }
 
 // ---- JSON ----

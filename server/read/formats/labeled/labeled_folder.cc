@@ -27,17 +27,17 @@ namespace {
 constexpr char kLabelsKey[] = "labeled_folder.labels";
 
 absl::Status LabelsError(const v1::LabeledFolder& config, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(kLabelsKey, ": ", ShortPrintableName(config.labels()), ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat(kLabelsKey, ": ", ShortPrintableName(config.labels()), ": ", status.message()));
 }
 
 absl::StatusOr<std::vector<LabelRow>> ReadRows(const v1::LabeledFolder& config) {
   if (config.labels().empty()) return absl::InvalidArgumentError(absl::StrCat(kLabelsKey, ": missing"));
   std::ifstream file(config.labels(), std::ios::binary);
   if (!file)
-    return LabelsError(config, absl::Status(errno == ENOENT ? absl::StatusCode::kNotFound
-                                                            : absl::StatusCode::kUnavailable,
-                                            ErrnoText(errno)));
+    return LabelsError(
+        config,
+        absl::Status(errno == ENOENT ? absl::StatusCode::kNotFound : absl::StatusCode::kUnavailable, ErrnoText(errno)));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const LabelColumns columns = {config.file_column(), config.label_column()};
   absl::StatusOr<std::vector<LabelRow>> rows =
@@ -55,17 +55,17 @@ absl::Status Sort(const v1::LabeledFolder& config, std::vector<LabelRow>& rows) 
   for (LabelRow& row : rows) {
     row.file += config.suffix();
     if (!StaysBelow(row.file) || row.file.find('\0') != std::string::npos)
-      return LabelsError(config, absl::InvalidArgumentError(
-                                     absl::StrCat("line ", row.line, ": '", ShortPrintableName(row.file),
-                                                  "' is no path to below the folder, such as images/1.jpg")));
+      return LabelsError(
+          config, absl::InvalidArgumentError(absl::StrCat("line ", row.line, ": '", ShortPrintableName(row.file),
+                                                          "' is no path to below the folder, such as images/1.jpg")));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const LabelRow& a, const LabelRow& b) { return a.file < b.file; });
   const auto twice = std::adjacent_find(rows.begin(), rows.end(),
                                         [](const LabelRow& a, const LabelRow& b) { return a.file == b.file; });
   if (twice == rows.end()) return absl::OkStatus();
-  return LabelsError(config, absl::InvalidArgumentError(
-                                 absl::StrCat("'", ShortPrintableName(twice->file), "' stands in line ", twice->line,
-                                              " and again in line ", (twice + 1)->line)));
+  return LabelsError(config,
+                     absl::InvalidArgumentError(absl::StrCat("'", ShortPrintableName(twice->file), "' stands in line ",
+                                                             twice->line, " and again in line ", (twice + 1)->line)));
 }
 
 absl::StatusOr<uint32_t> SizeOf(const Descriptor& folder, const std::string& path) {
@@ -76,8 +76,8 @@ absl::StatusOr<uint32_t> SizeOf(const Descriptor& folder, const std::string& pat
   }
   if (!S_ISREG(status.st_mode)) return absl::InvalidArgumentError("it is not a regular file");
   if (static_cast<uint64_t>(status.st_size) > kMaxImageFileBytes)
-    return absl::InvalidArgumentError(absl::StrCat(status.st_size, " bytes; images above ", kMaxImageFileBytes,
-                                                   " bytes are not read: leave it out"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(status.st_size, " bytes; images above ", kMaxImageFileBytes, " bytes are not read: leave it out"));
   return static_cast<uint32_t>(status.st_size);
 }
 
@@ -108,10 +108,10 @@ absl::StatusOr<std::vector<uint32_t>> Sizes(const v1::LabeledFolder& config, con
   if (*first == rows.size()) return sizes;
   const absl::Status& error = errors[first - places.begin()];
   const LabelRow& row = rows[*first];
-  return LabelsError(config, absl::Status(error.code(), absl::StrCat("line ", row.line, ": '",
-                                                                     ShortPrintableName(row.file), "' below ",
-                                                                     ShortPrintableName(config.path()), ": ",
-                                                                     error.message())));
+  return LabelsError(
+      config,
+      absl::Status(error.code(), absl::StrCat("line ", row.line, ": '", ShortPrintableName(row.file), "' below ",
+                                              ShortPrintableName(config.path()), ": ", error.message())));
 }
 
 // Finds each row's label. Gives names to the classes unless all labels are whole numbers.
@@ -193,8 +193,8 @@ absl::Status LabeledFolder::Read(uint64_t id, SampleBytes& sample) const {
   if (read.ok()) return read;
   const std::string which = absl::StrCat(name_, ": ", ShortPrintableName(path), ": ");
   if (!absl::IsFailedPrecondition(read)) return absl::Status(read.code(), absl::StrCat(which, read.message()));
-  return absl::UnavailableError(absl::StrCat(which, "changed since it was indexed: ", read.message(),
-                                             "; restore it, or restart the server"));
+  return absl::UnavailableError(
+      absl::StrCat(which, "changed since it was indexed: ", read.message(), "; restore it, or restart the server"));
 }
 
 }  // namespace stoker

@@ -26,9 +26,9 @@ namespace stoker {
 // where numbers are 8 bytes, little-endian.
 class LabeledFolder final : public Dataset, private Labels {
  public:
-  // Reads the labels and looks at each file, by `threads` threads, which wait for the disk rather than the CPU. `name` is
-  // the dataset's, for errors of Read. Errors are InvalidArgument, NotFound or Unavailable. They name the key, the file
-  // and the line.
+  // Reads the labels and looks at each file, by `threads` threads, which wait for the disk rather than the CPU. `name`
+  // is the dataset's, for errors of Read. Errors are InvalidArgument, NotFound or Unavailable. They name the key, the
+  // file and the line.
   static absl::StatusOr<std::unique_ptr<LabeledFolder>> Open(const v1::LabeledFolder& config, const std::string& name,
                                                              int threads);
 

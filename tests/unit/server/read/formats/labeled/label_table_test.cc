@@ -68,7 +68,8 @@ TEST(JsonTest, ErrorsNameTheEntry) {
 }
 
 TEST(JsonLinesTest, HasAnObjectInEachLine) {
-  const auto rows = ParseJsonLines("{\"file_name\": \"a\", \"label\": 0}\r\n\n{\"file_name\": \"b\", \"label\": 1}", {});
+  const auto rows =
+      ParseJsonLines("{\"file_name\": \"a\", \"label\": 0}\r\n\n{\"file_name\": \"b\", \"label\": 1}", {});
   EXPECT_EQ(Of(rows), (Pairs{{"a", "0"}, {"b", "1"}}));
   EXPECT_EQ((*rows)[1].line, 3);
   EXPECT_THAT(ErrorOf(ParseJsonLines("{\"file_name\": \"a\", \"label\": 0}\n{]\n", {})),

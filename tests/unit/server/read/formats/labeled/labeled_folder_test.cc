@@ -75,9 +75,10 @@ TEST_F(LabeledFolderTest, WholeNumbersAreLabelsAsTheyAre) {
 }
 
 TEST_F(LabeledFolderTest, RunsOfLabelsReachToTheLastOfTheSame) {
-  const auto dataset = Open("labels.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 4}\n"
-                                            "{\"file_name\": \"b.jpg\", \"label\": 4}\n"
-                                            "{\"file_name\": \"deep/c.jpg\", \"label\": 5}\n");
+  const auto dataset = Open("labels.jsonl",
+                            "{\"file_name\": \"a.jpg\", \"label\": 4}\n"
+                            "{\"file_name\": \"b.jpg\", \"label\": 4}\n"
+                            "{\"file_name\": \"deep/c.jpg\", \"label\": 5}\n");
   ASSERT_TRUE(dataset.ok()) << dataset.status();
   EXPECT_EQ((*dataset)->labels()->RunAt(0).end, 2);
   EXPECT_EQ((*dataset)->labels()->RunAt(2).end, 3);
