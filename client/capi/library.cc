@@ -37,3 +37,12 @@ stoker_code stoker_list(const char* options, char** json) {
     return absl::OkStatus();
   });
 }
+
+stoker_code stoker_obstacles(const char* options, char** json) {
+  return Call([&]() -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(Client::Options client_options, stoker::ParseClientOptions(options));
+    STOKER_ASSIGN_OR_RETURN(const auto client, Client::Create(std::move(client_options)));
+    *json = stoker::CopyOf(stoker::NamesDocument(client->Obstacles()));
+    return absl::OkStatus();
+  });
+}

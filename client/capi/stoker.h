@@ -83,6 +83,11 @@ STOKER_EXPORT void stoker_free(char* text);
 // "connect_timeout" in seconds, "tls_ca_file" and "tls_server_name".
 STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 
+// Says why servers cannot be reached now, for who waits for them meanwhile: a list of sentences in JSON, such as
+// ["cpu1:7077: name not found"]; nothing of those that can be reached, or of more than a few. `options` are those of
+// stoker_list. Blocks for as long as names are looked up, and half a second for each server. Since ABI version 3.
+STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
+
 // ---- loaders ----
 
 // Makes a loader: connects to the servers, and checks everything. `options` is a JSON object:

@@ -50,6 +50,16 @@ absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, c
   return device.identity() ? std::string() : Fields("on device", device.fields());
 }
 
+// Says how the images' pixels lie, in each field that has some.
+std::string Layout(const std::vector<v1::Field>& fields) {
+  std::vector<absl::string_view> images;
+  for (const v1::Field& field : fields)
+    if (field.shape_size() >= 3) images.push_back(field.name());
+  if (images.empty()) return "";
+  return absl::StrFormat("%-13s%s: height × width × channels as sent; torch gets channels × height × width\n", "layout",
+                         Printable(absl::StrJoin(images, ", ")));
+}
+
 std::string Indented(const std::string& text) {
   std::string indented;
   for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
@@ -75,7 +85,7 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
                         FormatByteSize(response.span_samples() * response.sample_bytes()));
   absl::StrAppendFormat(&text, "%-13s%s, %d spans at once\n", "server", Printable(response.build()),
                         response.parallelism());
-  absl::StrAppend(&text, "pipeline\n", Indented(ToYaml(response.pipeline())));
+  absl::StrAppend(&text, Layout(fields), "pipeline\n", Indented(ToYaml(response.pipeline())));
   if (!response.plan().empty()) absl::StrAppend(&text, "plan\n");
   for (const std::string& line : response.plan()) absl::StrAppend(&text, "  ", Printable(line), "\n");
   return text;

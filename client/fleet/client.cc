@@ -154,6 +154,20 @@ std::vector<std::string> Client::Addresses(bool* complete) const {
   return {found.addresses.begin(), found.addresses.end()};
 }
 
+std::vector<std::string> Client::Obstacles() const {
+  constexpr size_t kMost = 4;
+  constexpr absl::Duration kPatience = absl::Milliseconds(500);
+  const Found found = Find(options_.servers);
+  std::vector<std::string> obstacles = found.missing;
+  size_t looked_at = 0;
+  for (const std::string& address : found.addresses) {
+    if (++looked_at > kMost) break;
+    const Obstacle obstacle = FindObstacle(address, kPatience);
+    if (!obstacle.reason.empty()) obstacles.push_back(absl::StrCat(address, ": ", obstacle.reason));
+  }
+  return obstacles;
+}
+
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   return FirstAnswer<v1::ListDatasetsResponse>(
       options_, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {

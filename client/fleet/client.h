@@ -68,6 +68,10 @@ class Client {
   const Options& options() const { return options_; }
   const std::shared_ptr<Transport>& transport() const { return transport_; }
 
+  // Why servers cannot be reached now, in plain words, by their names or addresses; nothing of those that can. Looks at
+  // the first few alone. Blocks as FindObstacle does for each.
+  std::vector<std::string> Obstacles() const;
+
   // The addresses that the servers' names stand for now, sorted. Sets `complete`, if given, to false where a name could
   // not be looked up, and else leaves it.
   std::vector<std::string> Addresses(bool* complete = nullptr) const;

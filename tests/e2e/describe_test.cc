@@ -16,6 +16,8 @@ TEST(DescribeTest, ExplainsHowTheServerMakesAnImageWhenAsked) {
   const Finished brief = RunProgram(describe);
   EXPECT_EQ(brief.status, 0) << brief.err;
   EXPECT_THAT(brief.out, Not(HasSubstr("in one pass")));
+  EXPECT_THAT(brief.out, HasSubstr("\nlayout       image: height × width × channels as sent; torch gets channels × "
+                                   "height × width\n"));
   std::vector<std::string> explain = describe;
   explain.push_back("--explain");
   const Finished explained = RunProgram(explain);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
+import warnings
 
 import numpy
 import pytest
@@ -439,6 +441,31 @@ def test_a_server_that_is_not_there_is_told(server):
             while not any(s["problem"] for s in loader.stats()["servers"]) and time.monotonic() < deadline:
                 time.sleep(0.05)
             next(iter(loader))
+
+
+def test_a_server_that_comes_late_is_waited_for_aloud(photos, start_server, monkeypatch):
+    monkeypatch.setattr("stoker._iteration.Connecting._TELL_AFTER", 0.2)
+    server = start_server("--data", photos)
+    server.stop()
+    told = []
+
+    def come_once_it_is_told():
+        while not told:
+            time.sleep(0.05)
+        server.start(*server.arguments)
+
+    late = threading.Thread(target=come_once_it_is_told)
+    late.start()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with Loader(server.address, batch_size=16, transforms=SMALL, output="numpy", connect_timeout=300) as loader:
+            assert len(loader.dataset) == 200
+    late.join()
+    waiting, over = [text for warning in told if "answered" in (text := str(warning.message))]
+    assert waiting.startswith("no server answered for 0.2 s (") and waiting.endswith("): waiting on")
+    assert f"{server.address}: connection refused; is stokerd running there?" in waiting
+    assert over.startswith("a server answered after ")
+    assert told[0].filename == __file__
 
 
 def test_decoding_may_be_set_beside_transforms(server):

@@ -58,6 +58,7 @@ _FUNCTIONS = {
     "stoker_error": (c_char_p, []),
     "stoker_check_device": (c_int, [c_char_p]),
     "stoker_free": (None, [c_void_p]),
+    "stoker_obstacles": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_list": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_loader_create": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_loader_destroy": (None, [c_void_p]),
@@ -156,10 +157,13 @@ def document_from(function: Callable[..., int], *arguments: Any) -> dict[str, An
     return document
 
 
-def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
+def interruptible(
+    work: Callable[[], T], undo: Callable[[T], None], meanwhile: Callable[[], None] = lambda: None
+) -> T:
     """Returns what `work` returns, or raises what it raises.
 
-    `work` runs in a thread, so that Ctrl-C need not wait for it. Where it is interrupted, `undo` gets its result.
+    `work` runs in a thread, so that Ctrl-C need not wait for it. Where it is interrupted, `undo` gets its result. The
+    caller's thread calls `meanwhile` now and then.
     """
     outcome: list[Any] = []
     lock = threading.Lock()
@@ -181,6 +185,8 @@ def interruptible(work: Callable[[], T], undo: Callable[[T], None]) -> T:
     try:
         while thread.is_alive():
             thread.join(PATIENCE)
+            if thread.is_alive():
+                meanwhile()
     except BaseException:
         with lock:
             abandoned = True

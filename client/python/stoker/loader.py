@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union, overload
 
 from . import _layout, _library, _on_client, _options, _torch, outputs
-from ._iteration import Epoch, Silence
+from ._iteration import Connecting, Epoch, Silence
 from ._pipeline import Transforms, options_of
 from ._typed import BatchT_co, Dataset, Options, Servers
 from .batch import Batch, BatchInfo, Digest
@@ -262,7 +262,10 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         self._library = _library.library()
         text = _options.as_json(options)
         with self._on_client.explained():
-            self._handle = _library.interruptible(lambda: self._create(text), self._library.stoker_loader_destroy)
+            connecting = Connecting(options)
+        destroy = self._library.stoker_loader_destroy
+        self._handle = _library.interruptible(lambda: self._create(text), destroy, connecting.go_on)
+        connecting.end()
         try:
             #: The dataset, the rank, the pipeline with its defaults, and each field's dtype, shape and layout, as the
             #: library has them.
