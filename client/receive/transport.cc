@@ -66,42 +66,36 @@ std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address, 
   return channel;
 }
 
+template <typename Request, typename Response>
+absl::StatusOr<Response> Transport::Ask(Method<Request, Response> method, const std::string& address,
+                                        const Request& request, absl::Time deadline, Call& call) {
+  call.context_.set_deadline(absl::ToChronoTime(deadline));
+  Response response;
+  const auto stub = v1::DataService::NewStub(ChannelTo(address));
+  STOKER_RETURN_IF_ERROR(FromGrpc((stub.get()->*method)(&call.context_, request, &response)));
+  return response;
+}
+
 absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::string& address, absl::Time deadline,
                                                                  Call& call) {
-  call.context_.set_deadline(absl::ToChronoTime(deadline));
-  v1::ListDatasetsResponse response;
-  STOKER_RETURN_IF_ERROR(
-      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListDatasets(&call.context_, {}, &response)));
-  return response;
+  return Ask(&v1::DataService::Stub::ListDatasets, address, v1::ListDatasetsRequest(), deadline, call);
 }
 
 absl::StatusOr<v1::ListClassesResponse> Transport::ListClasses(const std::string& address,
                                                                const v1::ListClassesRequest& request,
                                                                absl::Time deadline, Call& call) {
-  call.context_.set_deadline(absl::ToChronoTime(deadline));
-  v1::ListClassesResponse response;
-  STOKER_RETURN_IF_ERROR(
-      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListClasses(&call.context_, request, &response)));
-  return response;
+  return Ask(&v1::DataService::Stub::ListClasses, address, request, deadline, call);
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Transport::ListSamples(const std::string& address,
                                                                const v1::ListSamplesRequest& request,
                                                                absl::Time deadline, Call& call) {
-  call.context_.set_deadline(absl::ToChronoTime(deadline));
-  v1::ListSamplesResponse response;
-  STOKER_RETURN_IF_ERROR(
-      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->ListSamples(&call.context_, request, &response)));
-  return response;
+  return Ask(&v1::DataService::Stub::ListSamples, address, request, deadline, call);
 }
 
 absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& address, const v1::DescribeRequest& request,
                                                          absl::Time deadline, Call& call) {
-  call.context_.set_deadline(absl::ToChronoTime(deadline));
-  v1::DescribeResponse response;
-  STOKER_RETURN_IF_ERROR(
-      FromGrpc(v1::DataService::NewStub(ChannelTo(address))->Describe(&call.context_, request, &response)));
-  return response;
+  return Ask(&v1::DataService::Stub::Describe, address, request, deadline, call);
 }
 
 std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int connection, const v1::Open& open,

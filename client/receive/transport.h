@@ -14,7 +14,7 @@
 #include "client/receive/span_stream.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/completion_queue.h"
-#include "stoker/v1/data_service.pb.h"
+#include "stoker/v1/data_service.grpc.pb.h"
 
 namespace stoker {
 
@@ -66,6 +66,13 @@ class Transport {
   void Drop(const std::string& address, int connection, const SpanStream& stream);
 
  private:
+  template <typename Request, typename Response>
+  using Method = grpc::Status (v1::DataService::Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Ask(Method<Request, Response> method, const std::string& address, const Request& request,
+                               absl::Time deadline, Call& call);
+
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, int connection = 0);
 
   const std::string roots_, name_;
