@@ -70,17 +70,20 @@ void Check(OptionReader& reader, const std::string& key, const absl::Status& sta
 void ReadSubset(OptionReader& reader, v1::Subset& subset) {
   std::string split;
   reader.Read("split", split);
-  if (!split.empty()) Check(reader, "split", ParseSplit(split, subset));
+  if (reader.Find("split") != nullptr) Check(reader, "split", ParseSplit(split, subset));
   uint64_t split_seed = 0;
   reader.Read("split_seed", split_seed, 0, std::numeric_limits<uint64_t>::max());
   subset.set_split_seed(split_seed);
   std::vector<uint64_t> indices;
   reader.Read("indices", indices);
+  if (reader.Find("indices") != nullptr && indices.empty()) reader.Fail("indices", "there is none to read");
   if (!indices.empty()) Check(reader, "indices", AddIds(std::move(indices), subset));
   std::vector<std::string> classes;
   reader.Read("classes", classes);
+  if (reader.Find("classes") != nullptr && classes.empty()) reader.Fail("classes", "there is none to read");
   subset.mutable_classes()->Assign(classes.begin(), classes.end());
   reader.Read("subset", *subset.mutable_list());
+  if (reader.Find("subset") != nullptr && subset.list().empty()) reader.Fail("subset", "expected a list's name");
 }
 
 void ReadShuffleMode(OptionReader& reader, const std::string& key, v1::Shuffle& shuffle) {

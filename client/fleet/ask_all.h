@@ -72,6 +72,8 @@ class AskAll {
     while (Transport::Call* call = Begin(server, connect)) {
       auto response = ask_(server.address, deadline_, *call);
       const absl::StatusCode code = response.status().code();
+      if (code == absl::StatusCode::kDeadlineExceeded)
+        failure = absl::UnavailableError("it is there, but gave no answer in time");
       if (code == absl::StatusCode::kDeadlineExceeded || code == absl::StatusCode::kCancelled) break;
       // Where connections were waited for, this is the server's own word.
       if (code != absl::StatusCode::kUnavailable || connect == Transport::Call::Connect::kWait)

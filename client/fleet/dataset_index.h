@@ -23,7 +23,8 @@ class DatasetIndex {
       : client_(client),
         dataset_(std::move(dataset)),
         subset_(std::move(subset)),
-        dataset_fingerprint_(description.dataset_fingerprint()),
+        dataset_fingerprint_(description.dataset_fingerprint().empty() ? description.identity().fingerprint()
+                                                                       : description.dataset_fingerprint()),
         subset_fingerprint_(description.identity().fingerprint()) {}
 
   // The names of the classes, each at the place that its label says; none where labels have no names.

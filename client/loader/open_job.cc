@@ -22,6 +22,9 @@ namespace {
 constexpr uint64_t kPrefetchBytes = uint64_t{64} << 20;
 constexpr int64_t kLeastPrefetch = 2, kMostPrefetch = 64;
 
+// What servers take in one request, less what a stream's has beside what Describe has.
+constexpr size_t kMostRequestBytes = (64 << 10) - 64;
+
 // The number in the environment's `name`, or -1 where there is none.
 absl::StatusOr<int64_t> FromEnvironment(const char* name) {
   const char* text = std::getenv(name);
@@ -129,7 +132,12 @@ absl::StatusOr<OpenedJob> OpenJob(LoaderOptions options) {
   if (options.dataset.empty()) {
     STOKER_ASSIGN_OR_RETURN(options.dataset, client->OnlyDataset());
   }
-  STOKER_ASSIGN_OR_RETURN(auto description, client->Describe(RequestOf(options)));
+  const v1::DescribeRequest request = RequestOf(options);
+  if (request.ByteSizeLong() > kMostRequestBytes)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the pipeline, indices, classes and class_weights take ", request.ByteSizeLong(), " bytes, more than the ",
+        kMostRequestBytes, " of a request; the servers' configuration takes pipelines and long lists of samples"));
+  STOKER_ASSIGN_OR_RETURN(auto description, client->Describe(request));
   return JoinJob(std::move(options), std::move(client), std::move(description));
 }
 

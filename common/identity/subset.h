@@ -26,7 +26,7 @@ uint64_t HashOfName(std::string_view name, uint64_t split_seed);
 //   [:90%]  [90%:]  [12.5%:25%]  [:1/3]     parts by the hash of samples' names, as percentages or fractions
 //   [:50000]  [-1000:]  [5:6]               ranges of ids, as Python has them
 //
-// Parts of equal size by different words, such as [:50%] and [:1/2], are the same samples. A percentage has up to 9
+// Parts of equal size by different words, such as [:50%] and [:1/2], are the same samples. A percentage has up to 7
 // digits behind the point, and a fraction's denominator is at most 10^9. InvalidArgument says what cannot be
 // understood, what lies above 100%, and that percentages and ids cannot be mixed.
 absl::Status ParseSplit(std::string_view split, v1::Subset& subset);

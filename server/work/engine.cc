@@ -9,6 +9,7 @@
 #include "common/status_macros.h"
 #include "server/augment/explain.h"
 #include "server/config/settings.h"
+#include "server/work/select/class_weights.h"
 #include "server/work/select/index_pages.h"
 
 namespace stoker {
@@ -20,17 +21,18 @@ constexpr uint64_t kBaseBytes = uint64_t{64} << 20;
 // Memory that a worker keeps beside its slab and pixels: the bytes that it read, and tables.
 constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 
-// Memory for subsets: room for so many of the largest dataset, and no less than these bytes, but at most this part of
-// the limit.
+// Memory for subsets: room for so many of the largest dataset, and for one job's weights of its classes, and no less
+// than these bytes, but at most this part of the limit.
 constexpr uint64_t kSubsets = 8, kLeastSubsetBytes = uint64_t{1} << 20, kSubsetPart = 16;
 
 // A server that has no room for this many streams refuses to start.
 constexpr uint64_t kLeastStreams = 2;
 
 uint64_t SubsetBytes(const Engine::Options& options) {
-  uint64_t most = 0;
-  for (const auto& [name, dataset] : options.datasets) most = std::max(most, SampleSet::BytesFor(dataset->size()));
-  return std::min(options.memory_limit_bytes / kSubsetPart, std::max(kSubsets * most, kLeastSubsetBytes));
+  uint64_t most = kLeastSubsetBytes;
+  for (const auto& [name, dataset] : options.datasets)
+    most = std::max(most, kSubsets * SampleSet::BytesFor(dataset->size()) + MostBytesOfWeights(*dataset));
+  return std::min(options.memory_limit_bytes / kSubsetPart, most);
 }
 
 uint64_t ReservedBytes(const Engine::Options& options) {

@@ -79,7 +79,10 @@ def _weighted(class_weights: Any, samples: Any) -> dict[str, Any]:
 
 def texts(key: str, value: Any) -> Any:
     """The list that `value` of the option `key`, a text or several, stands for; None where it is None."""
-    return [value] if isinstance(value, str) else None if value is None else list(value)
+    found = [value] if isinstance(value, str) else None if value is None else list(value)
+    if found == []:
+        raise InvalidArgumentError(f"{key}: there is none, so there would be nothing to read")
+    return found
 
 
 def whole_numbers(key: str, value: Any) -> Any:

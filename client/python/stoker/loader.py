@@ -224,6 +224,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         #: What the batch that was handed out last is made of; None before the first batch.
         self.info: Optional[BatchInfo] = None
         self._known: dict[str, Any] = {}  # What the servers told of the dataset.
+        self._asking = 0  # Calls that ask the servers and need the handle, of other threads; guarded by _life.
 
         _layout.check(layout)
         self._placed = rank is not None or world_size is not None
@@ -325,7 +326,15 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         def answer() -> str:
             with self._life:
                 self._usable()
-                return _library.text_from(getattr(self._library, function), self._handle, *arguments)
+                handle = self._handle
+                self._asking += 1
+            try:
+                return _library.text_from(getattr(self._library, function), handle, *arguments)
+            finally:
+                with self._life:
+                    self._asking -= 1
+                    if self._handle is None and self._asking == 0:  # It was closed meanwhile.
+                        self._library.stoker_loader_destroy(handle)
 
         return json.loads(_library.interruptible(answer, lambda text: None))
 
@@ -566,7 +575,8 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
                 self._library.stoker_loader_cancel(self._handle)
                 with self._lock:
                     handle, self._handle = self._handle, None
-                    self._library.stoker_loader_destroy(handle)
+                    if self._asking == 0:
+                        self._library.stoker_loader_destroy(handle)
 
     def __enter__(self) -> Self:
         return self

@@ -14,10 +14,16 @@
 namespace stoker {
 namespace {
 
+// What a run takes while it is gathered, in vectors that grow, and copied.
+constexpr uint64_t kBytesOfRun = 4 * sizeof(WeightedClasses::Run);
+
 using Classes = std::map<int64_t, WeightedClasses::Class>;  // by label
 
 // Returns the classes that have weights, without their samples; none where every class counts alike.
 absl::StatusOr<Classes> Weights(const v1::Shuffle& shuffle, const Labels& labels) {
+  if (!shuffle.class_weights().empty() && labels.classes().empty())
+    return absl::InvalidArgumentError(
+        "class_weights: this dataset's labels are numbers without names; leave the weights out to draw all alike");
   Classes classes;
   for (const auto& [name, weight] : shuffle.class_weights()) {
     const auto found = std::find(labels.classes().begin(), labels.classes().end(), name);
@@ -33,7 +39,7 @@ absl::StatusOr<Classes> Weights(const v1::Shuffle& shuffle, const Labels& labels
 class Gatherer {
  public:
   Gatherer(Classes classes, bool all, const Labels& labels, uint64_t max_bytes)
-      : classes_(std::move(classes)), all_(all), labels_(labels), left_(max_bytes / sizeof(WeightedClasses::Run)) {}
+      : classes_(std::move(classes)), all_(all), labels_(labels), left_(max_bytes / kBytesOfRun) {}
 
   // Takes the samples [begin, end), the first of which has the rank that follows those before.
   void Add(uint64_t begin, uint64_t end) {
@@ -70,6 +76,13 @@ class Gatherer {
 };
 
 }  // namespace
+
+uint64_t MostBytesOfWeights(const Dataset& dataset) {
+  uint64_t runs = 0;
+  if (const Labels* const labels = dataset.labels())
+    for (uint64_t id = 0; id < dataset.size(); ++runs) id = labels->RunAt(id).end;
+  return (runs + 1) * kBytesOfRun;
+}
 
 absl::StatusOr<WeightedClasses> ResolveWeights(const v1::Shuffle& shuffle, const Dataset& dataset,
                                                const SampleSet* subset, uint64_t max_bytes) {

@@ -18,6 +18,10 @@ namespace stoker {
 absl::StatusOr<WeightedClasses> ResolveWeights(const v1::Shuffle& shuffle, const Dataset& dataset,
                                                const SampleSet* subset, uint64_t max_bytes);
 
+// Returns what ResolveWeights takes at most for any weights of this dataset, all its samples taken. It goes through the
+// labels once.
+uint64_t MostBytesOfWeights(const Dataset& dataset);
+
 }  // namespace stoker
 
 #endif  // STOKER_SERVER_WORK_SELECT_CLASS_WEIGHTS_H_

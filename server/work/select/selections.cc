@@ -15,7 +15,8 @@ bool IsWeighted(const v1::Shuffle& shuffle) { return shuffle.mode() == v1::SHUFF
 
 // Returns text that is equal for equal requests.
 std::string KeyOf(const std::string& dataset, const v1::Subset& subset, const v1::Shuffle& shuffle) {
-  std::string key = absl::StrCat(dataset, " ", IsWeighted(shuffle), " ", shuffle.samples(), " ");
+  std::string key =
+      absl::StrCat(dataset, " ", IsWeighted(shuffle), " ", shuffle.samples(), " ", shuffle.class_weights_size(), " ");
   const std::map<std::string, uint64_t> weights(shuffle.class_weights().begin(), shuffle.class_weights().end());
   for (const auto& [name, weight] : weights) absl::StrAppend(&key, name.size(), " ", name, " ", weight, " ");
   return key + subset.SerializeAsString();
@@ -58,8 +59,8 @@ absl::Status FindWeights(const Selections::Source& source, const v1::Shuffle& sh
 
 }  // namespace
 
-absl::StatusOr<JobSamples> Selections::Find(const Source& source, const v1::Subset& subset,
-                                            const v1::Shuffle& shuffle) {
+absl::StatusOr<JobSamples> Selections::Find(const Source& source, v1::Subset subset, const v1::Shuffle& shuffle) {
+  subset.DiscardUnknownFields();  // They would pass for a condition, and for something else in the key.
   JobSamples samples = {.positions = source.dataset.size(), .fingerprint = source.dataset.fingerprint()};
   const bool is_part = subset.ByteSizeLong() > 0;
   if (!is_part && !IsWeighted(shuffle)) return samples;

@@ -41,7 +41,7 @@ class Selections {
   };
 
   // Returns what `subset` and `shuffle`, which are valid, stand for. Errors as of ResolveSubset and ResolveWeights.
-  absl::StatusOr<JobSamples> Find(const Source& source, const v1::Subset& subset, const v1::Shuffle& shuffle)
+  absl::StatusOr<JobSamples> Find(const Source& source, v1::Subset subset, const v1::Shuffle& shuffle)
       ABSL_LOCKS_EXCLUDED(mutex_, finding_);
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -31,16 +33,6 @@ std::vector<Range> Merged(std::vector<Range> ranges) {
       merged.push_back(range);
   }
   return merged;
-}
-
-std::vector<Range> Intersection(const std::vector<Range>& a, const std::vector<Range>& b) {
-  std::vector<Range> both;
-  for (auto left = a.begin(), right = b.begin(); left != a.end() && right != b.end();) {
-    const Range common = {std::max(left->begin, right->begin), std::min(left->end, right->end)};
-    if (common.begin < common.end) both.push_back(common);
-    (left->end < right->end ? left : right)++;
-  }
-  return both;
 }
 
 std::string TextOf(const v1::IdRange& range) {
@@ -72,70 +64,78 @@ absl::StatusOr<std::set<int64_t>> LabelsOf(const v1::Subset& subset, const Label
   if (labels == nullptr || labels->classes().empty())
     return absl::InvalidArgumentError(
         "subset: classes cannot be chosen, for this dataset's index has none; choose by ids or names");
+  const std::unordered_set<std::string> names(subset.classes().begin(), subset.classes().end());
   std::set<int64_t> chosen;
-  for (const std::string& name : subset.classes()) {
-    const auto found = std::find(labels->classes().begin(), labels->classes().end(), name);
-    if (found == labels->classes().end())
+  for (size_t label = 0; label < labels->classes().size(); ++label)
+    if (names.contains(labels->classes()[label])) chosen.insert(static_cast<int64_t>(label));
+  if (chosen.size() == names.size()) return chosen;
+  for (const std::string& name : subset.classes())
+    if (std::find(labels->classes().begin(), labels->classes().end(), name) == labels->classes().end())
       return absl::NotFoundError(absl::StrCat("subset: no class is called '", absl::CHexEscape(name), "'",
                                               DidYouMean(name, labels->classes())));
-    chosen.insert(found - labels->classes().begin());
-  }
-  return chosen;
+  return absl::InvalidArgumentError("subset: two classes have one name");
 }
 
-std::vector<Range> RangesOfLabels(const std::set<int64_t>& chosen, const Labels& labels, uint64_t samples) {
-  std::vector<Range> ranges;
-  for (uint64_t id = 0; id < samples;) {
-    const LabelRun run = labels.RunAt(id);
-    if (chosen.contains(run.label)) ranges.push_back({id, run.end});
-    id = run.end;
-  }
-  return Merged(std::move(ranges));
-}
-
-absl::StatusOr<std::vector<Range>> RangesOfList(const std::string& name, const SampleLists& lists) {
-  const auto found = lists.find(name);
-  if (found == lists.end()) {
-    std::string names;
-    for (const auto& [other, set] : lists) absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-    return absl::NotFoundError(
-        absl::StrCat("subset: no list '", absl::CHexEscape(name),
-                     "' is configured for this dataset; there are: ", names.empty() ? "none" : names));
-  }
-  std::vector<Range> ranges;
-  found->second->ForEachRun([&](uint64_t begin, uint64_t end) { ranges.push_back({begin, end}); });
-  return ranges;
-}
-
-// Returns what the conditions leave that ranges of ids can tell.
-absl::StatusOr<std::vector<Range>> Candidates(const v1::Subset& subset, const Dataset& dataset,
-                                              const SampleLists& lists) {
-  STOKER_ASSIGN_OR_RETURN(std::vector<Range> ranges, RangesOfIds(subset, dataset.size()));
-  if (!subset.classes().empty()) {
-    STOKER_ASSIGN_OR_RETURN(const auto chosen, LabelsOf(subset, dataset.labels()));
-    ranges = Intersection(ranges, RangesOfLabels(chosen, *dataset.labels(), dataset.size()));
-  }
-  if (!subset.list().empty()) {
-    STOKER_ASSIGN_OR_RETURN(const auto listed, RangesOfList(subset.list(), lists));
-    ranges = Intersection(ranges, listed);
-  }
-  return ranges;
+absl::StatusOr<const SampleSet*> ListOf(const v1::Subset& subset, const SampleLists& lists) {
+  const auto found = lists.find(subset.list());
+  if (found != lists.end()) return found->second.get();
+  std::string names;
+  for (const auto& [other, set] : lists) absl::StrAppend(&names, names.empty() ? "" : ", ", other);
+  return absl::NotFoundError(
+      absl::StrCat("subset: no list '", absl::CHexEscape(subset.list()),
+                   "' is configured for this dataset; there are: ", names.empty() ? "none" : names));
 }
 
 // Says whether a sample's name meets the subset's conditions.
 bool NameFits(const v1::Subset& subset, const std::string& name) {
-  if (subset.name_hashes().empty()) return true;
   const uint64_t hash = HashOfName(name, subset.split_seed());
   for (const v1::HashRange& range : subset.name_hashes())
     if (range.first() <= hash && hash <= range.last()) return true;
   return false;
 }
 
-void SetBits(std::vector<uint64_t>& words, uint64_t begin, uint64_t end) {
-  while (begin < end && begin % 64 != 0) words[begin / 64] |= uint64_t{1} << begin % 64, ++begin;
-  for (; begin + 64 <= end; begin += 64) words[begin / 64] = ~uint64_t{0};
-  for (; begin < end; ++begin) words[begin / 64] |= uint64_t{1} << begin % 64;
-}
+// The conditions of a subset but for its ids, and the samples that were found to meet them all.
+class Finder {
+ public:
+  Finder(const v1::Subset& subset, const Dataset& dataset, std::set<int64_t> labels, const SampleSet* list,
+         uint64_t end)
+      : subset_(subset), dataset_(dataset), labels_(std::move(labels)), list_(list), words_((end + 63) / 64) {}
+
+  // Looks at the samples [begin, end).
+  void Look(uint64_t begin, uint64_t end) {
+    if (subset_.classes().empty()) return Take(begin, end);
+    while (begin < end) {
+      const LabelRun run = dataset_.labels()->RunAt(begin);
+      const uint64_t next = std::min(run.end, end);
+      if (labels_.contains(run.label)) Take(begin, next);
+      begin = next;
+    }
+  }
+
+  SampleSet Found() && { return SampleSet(std::move(words_)); }
+
+ private:
+  // Takes those of the samples [begin, end) that are listed and whose names fit.
+  void Take(uint64_t begin, uint64_t end) {
+    if (list_ == nullptr && subset_.name_hashes().empty()) return SetBits(begin, end);
+    for (uint64_t id = begin; id < end; ++id)
+      if ((list_ == nullptr || list_->Contains(id)) &&
+          (subset_.name_hashes().empty() || NameFits(subset_, dataset_.SampleName(id))))
+        SetBits(id, id + 1);
+  }
+
+  void SetBits(uint64_t begin, uint64_t end) {
+    for (; begin < end && begin % 64 != 0; ++begin) words_[begin / 64] |= uint64_t{1} << begin % 64;
+    for (; begin + 64 <= end; begin += 64) words_[begin / 64] = ~uint64_t{0};
+    for (; begin < end; ++begin) words_[begin / 64] |= uint64_t{1} << begin % 64;
+  }
+
+  const v1::Subset& subset_;
+  const Dataset& dataset_;
+  const std::set<int64_t> labels_;
+  const SampleSet* const list_;
+  std::vector<uint64_t> words_;
+};
 
 }  // namespace
 
@@ -144,22 +144,23 @@ absl::StatusOr<SampleSet> ResolveSubset(const v1::Subset& subset, const Dataset&
   if (!subset.name_hashes().empty() && !dataset.names_are_lasting())
     return absl::InvalidArgumentError(
         "subset: this dataset's index has no lasting names to cut by percent or fraction; cut by counts or ids");
-  STOKER_ASSIGN_OR_RETURN(const std::vector<Range> ranges, Candidates(subset, dataset, lists));
+  STOKER_ASSIGN_OR_RETURN(const std::vector<Range> ranges, RangesOfIds(subset, dataset.size()));
+  std::set<int64_t> labels;
+  if (!subset.classes().empty()) {
+    STOKER_ASSIGN_OR_RETURN(labels, LabelsOf(subset, dataset.labels()));
+  }
+  const SampleSet* list = nullptr;
+  if (!subset.list().empty()) {
+    STOKER_ASSIGN_OR_RETURN(list, ListOf(subset, lists));
+  }
   const uint64_t end = ranges.empty() ? 0 : ranges.back().end;
   if (SampleSet::BytesFor(end) > max_bytes)
-    return absl::ResourceExhaustedError(absl::StrCat("subset: it takes ", SampleSet::BytesFor(end),
-                                                     " bytes, and this server's memory allows ", max_bytes,
-                                                     " for subsets; raise its memory_limit"));
-  std::vector<uint64_t> words(end / 64 + (end % 64 != 0 ? 1 : 0));
-  for (const Range& range : ranges) {
-    if (subset.name_hashes().empty()) {
-      SetBits(words, range.begin, range.end);
-      continue;
-    }
-    for (uint64_t id = range.begin; id < range.end; ++id)
-      if (NameFits(subset, dataset.SampleName(id))) SetBits(words, id, id + 1);
-  }
-  SampleSet set(std::move(words));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("subset: it takes ", SampleSet::BytesFor(end), " bytes, and this server has room for ", max_bytes,
+                     " more, others being in use; give it a higher memory_limit, or ask when other jobs have ended"));
+  Finder finder(subset, dataset, std::move(labels), list, end);
+  for (const Range& range : ranges) finder.Look(range.begin, range.end);
+  const SampleSet set = std::move(finder).Found();
   if (set.size() == 0)
     return absl::InvalidArgumentError("subset: no sample of the dataset meets all of its conditions");
   return set;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -119,13 +121,18 @@ absl::StatusOr<LabelRow> RowOf(const Json& object, const LabelColumns& columns, 
 absl::StatusOr<Json> Document(std::string_view text, uint64_t line) {
   constexpr int kMostLevels = 64;
   bool too_deep = false;
+  std::set<std::string> keys;  // Of the outermost object.
+  std::string twice;
   const auto document = Json::parse(
       text,
-      [&](int depth, Json::parse_event_t, Json&) {
+      [&](int depth, Json::parse_event_t event, Json& value) {
         too_deep = too_deep || depth > kMostLevels;
+        if (depth == 1 && event == Json::parse_event_t::key && !keys.insert(value.get<std::string>()).second)
+          twice = value.get<std::string>();
         return !too_deep;
       },
       /*allow_exceptions=*/false);
+  if (!twice.empty()) return LineError(line, absl::StrCat("'", ShortPrintableName(twice), "' is there twice"));
   if (too_deep) return LineError(line, "it is nested too deeply");
   if (document.is_discarded()) return LineError(line, "it is not JSON");
   return document;

@@ -47,6 +47,10 @@ absl::StatusOr<std::vector<LabelRow>> ReadRows(const v1::LabeledFolder& config) 
   if (absl::EndsWithIgnoreCase(config.labels(), ".jsonl")) rows = ParseJsonLines(text, columns);
   if (!rows.ok()) return LabelsError(config, rows.status());
   if (rows->empty()) return LabelsError(config, absl::InvalidArgumentError("it lists no file"));
+  for (const LabelRow& row : *rows)
+    if (row.label.empty())
+      return LabelsError(config, absl::InvalidArgumentError(absl::StrCat(
+                                     "line ", row.line, ": '", ShortPrintableName(row.file), "' has no label")));
   return rows;
 }
 
@@ -181,8 +185,10 @@ std::string LabeledFolder::SampleName(uint64_t id) const {
 }
 
 LabelRun LabeledFolder::RunAt(uint64_t id) const {
+  constexpr uint64_t kFar = 64;  // It looks no farther, so that a caller who wants less is not made to wait.
   const auto begin = labels_.begin() + static_cast<int64_t>(id);
-  const auto end = std::find_if(begin, labels_.end(), [&](int64_t label) { return label != *begin; });
+  const auto far = begin + static_cast<int64_t>(std::min(kFar, size() - id));
+  const auto end = std::find_if(begin, far, [&](int64_t label) { return label != *begin; });
   return {.label = *begin, .end = static_cast<uint64_t>(end - labels_.begin())};
 }
 

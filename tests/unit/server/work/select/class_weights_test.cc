@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -62,6 +63,15 @@ TEST(ResolveWeightsTest, ErrorsNameTheClass) {
               HasSubstr("no class is called 'cta'; did you mean 'cat'?"));
   EXPECT_THAT(ResolveWeights(Weighted({}), FakeDataset(5), nullptr, 1 << 20).status().message(),
               HasSubstr("index has no labels"));
+}
+
+TEST(ResolveWeightsTest, ScatteredLabelsFitIntoWhatIsReservedForThem) {
+  std::vector<int64_t> labels;
+  for (int64_t id = 0; id < 10'000; ++id) labels.push_back(id % 2);
+  const FakeDataset scattered({}, labels);
+  EXPECT_TRUE(ResolveWeights(Weighted({}), scattered, nullptr, MostBytesOfWeights(scattered)).ok());
+  EXPECT_THAT(ResolveWeights(Weighted({{"0", 1}}), scattered, nullptr, 1 << 20).status().message(),
+              HasSubstr("labels are numbers without names"));
 }
 
 TEST(ResolveWeightsTest, MemoryIsBounded) {

@@ -63,6 +63,22 @@ TEST_F(SelectionsTest, PartsInUseAreBoundedAndUnusedOnesMakeRoom) {
   EXPECT_TRUE(Find(Split("[:100]")).ok()) << "a few bits fit";
 }
 
+// Nobody may have something else kept under the key of another's request.
+TEST_F(SelectionsTest, WhatAMessageHasBesideItsFieldsMeansNothing) {
+  const FakeDataset labelled({"x", "y"}, {0, 1, 1, 1});
+  v1::Shuffle weighted;
+  weighted.set_mode(v1::SHUFFLE_MODE_WEIGHTED);
+  v1::Subset strange;
+  ASSERT_TRUE(strange.ParseFromString("1 x 5000 "));  // Field 6, which there is not, with 8 bytes.
+  const auto balanced = selections_.Find({name_, labelled, lists_}, strange, weighted);
+  ASSERT_TRUE(balanced.ok()) << balanced.status();
+  EXPECT_EQ(balanced->selection.subset, nullptr);
+  (*weighted.mutable_class_weights())["x"] = 5000;
+  const auto chosen = selections_.Find({name_, labelled, lists_}, {}, weighted);
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_NE(chosen->selection.weighted, balanced->selection.weighted);
+}
+
 TEST_F(SelectionsTest, WeightsSayHowLongAnEpochIs) {
   v1::Shuffle shuffle;
   shuffle.set_mode(v1::SHUFFLE_MODE_WEIGHTED);

@@ -116,7 +116,7 @@ TEST(ResolveSubsetTest, WhatTheIndexLacksIsRefusedByName) {
 TEST(ResolveSubsetTest, ASetThatIsTooLargeIsRefusedBeforeItIsMade) {
   const absl::Status status = ErrorOf(Split("[-1:]"), FakeDataset(uint64_t{1} << 50), 1 << 20);
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
-  EXPECT_THAT(status.message(), HasSubstr("raise its memory_limit"));
+  EXPECT_THAT(status.message(), HasSubstr("give it a higher memory_limit"));
   EXPECT_TRUE(ErrorOf(Split("[:1000]"), FakeDataset(uint64_t{1} << 50), 1 << 20).ok()) << "it takes few bits";
 }
 

@@ -65,6 +65,7 @@ TEST(JsonTest, ErrorsNameTheEntry) {
   EXPECT_THAT(ErrorOf(ParseJson(R"([{"file_name": 1, "label": 1}])", {})), HasSubstr("'file_name' is no text"));
   EXPECT_THAT(ErrorOf(ParseJson(R"({"a": 1.5})", {})), HasSubstr("'a' is no text or number"));
   EXPECT_THAT(ErrorOf(ParseJson(std::string(100'000, '['), {})), HasSubstr("line 1"));
+  EXPECT_THAT(ErrorOf(ParseJson(R"({"a": 1, "b": 1, "a": 2})", {})), HasSubstr("'a' is there twice"));
 }
 
 TEST(JsonLinesTest, HasAnObjectInEachLine) {

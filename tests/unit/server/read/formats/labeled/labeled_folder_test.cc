@@ -74,6 +74,19 @@ TEST_F(LabeledFolderTest, WholeNumbersAreLabelsAsTheyAre) {
   EXPECT_THAT((*mixed)->labels()->classes(), ElementsAre("7", "x"));
 }
 
+TEST_F(LabeledFolderTest, ARunOfLabelsIsNoLongerThanALookIsShort) {
+  std::string labels = "file,label\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "same-" + std::to_string(i) + ".jpg";
+    folder_.Write("images/" + name, "x");
+    labels += name + ",3\n";
+  }
+  const auto dataset = Open("l.csv", labels);
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_EQ((*dataset)->labels()->RunAt(0).end, 64);
+  EXPECT_EQ((*dataset)->labels()->RunAt(190).end, 200);
+}
+
 TEST_F(LabeledFolderTest, RunsOfLabelsReachToTheLastOfTheSame) {
   const auto dataset = Open("labels.jsonl",
                             "{\"file_name\": \"a.jpg\", \"label\": 4}\n"
@@ -103,6 +116,7 @@ TEST_F(LabeledFolderTest, ErrorsNameTheFileAndTheLine) {
               HasSubstr("'a.jpg' stands in line 2 and again in line 4"));
   for (const char* path : {"../a.jpg", "/etc/passwd", "deep/../a.jpg", "\"\""})
     EXPECT_THAT(OpenError(std::string("file,label\n") + path + ",1\n"), HasSubstr("line 2: '")) << path;
+  EXPECT_THAT(OpenError("file,label\na.jpg,1\nb.jpg,\n"), HasSubstr("line 3: 'b.jpg' has no label"));
   EXPECT_THAT(OpenError("file,label\ndeep,1\n"), HasSubstr("not a regular file"));
   EXPECT_THAT(OpenError("file,label\n"), HasSubstr("it lists no file"));
   EXPECT_THAT(std::string(Open("labels.txt", "x").status().message()), HasSubstr("ends in .csv, .json or .jsonl"));
