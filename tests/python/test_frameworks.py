@@ -10,8 +10,10 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Callable
 
 import pytest
+from conftest import loader_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RECORDING = Path(__file__).parent / "recording"
@@ -23,14 +25,14 @@ TWO_RANKS = ["torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend",
 class Run:
     """An example that trains, in processes of its own; its rank R's batches are lines of the file NAME.R of `folder`."""
 
-    def __init__(self, folder: Path, name: str, *command: str) -> None:
+    def __init__(self, folder: Path, name: str, *command: str, **environment: str) -> None:
         self.folder, self.name = folder, name
         path = os.pathsep.join([str(RECORDING), os.environ.get("PYTHONPATH", "")])
         self.output = open(folder / f"{name}.log", "w+")
         self.process = subprocess.Popen(
             [*map(str, command)],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path, "STOKER_RECORD": str(folder / name), **ON_TWO_CORES},
+            env={**os.environ, "PYTHONPATH": path, "STOKER_RECORD": str(folder / name), **ON_TWO_CORES, **environment},
             stdout=self.output,
             stderr=subprocess.STDOUT,
         )
@@ -40,12 +42,17 @@ class Run:
         files = sorted(self.folder.glob(f"{self.name}.[0-9]*"))
         return list(zip(*(file.read_text().splitlines() for file in files)))
 
-    def kill_after(self, steps: int) -> None:
-        """Ends all its processes at once when it has begun so many steps."""
+    def kill_once(self, ready: Callable[[], bool]) -> None:
+        """Ends all its processes at once when that is so."""
         deadline = time.monotonic() + 300
-        while len(self.steps()) < steps and self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert self.process.poll() is None and len(self.steps()) >= steps, self.told()
+        while not ready() and self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        in_time = self.process.poll() is None and ready()
+        self.end()
+        assert in_time, self.told()
+
+    def end(self) -> None:
+        """Ends all its processes that live."""
         while processes := self.processes():  # Launchers put their ranks into groups of their own.
             for process in processes:
                 with contextlib.suppress(ProcessLookupError):
@@ -53,16 +60,25 @@ class Run:
             self.process.poll()  # Takes leave of it.
 
     def processes(self) -> list[int]:
-        """Those that live, by their environment, which they have from us."""
-        found = []
+        """Those that live: by their environment, which they have from us, or by a parent of which that is so."""
+        parents, found = {}, set()
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+                if state not in "ZX":
+                    parents[int(folder.name)] = int(parent)
                 if f"STOKER_RECORD={self.folder / self.name}\0".encode() in (folder / "environ").read_bytes():
-                    found.append(int(folder.name))
-        return found
+                    found.add(int(folder.name))
+        while more := {process for process, parent in parents.items() if parent in found} - found:
+            found |= more
+        return sorted(found)
 
     def finish(self) -> None:
-        assert self.process.wait(timeout=300) == 0, self.told()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=300)
+        ended = self.process.poll()
+        self.end()
+        assert ended == 0, self.told()
 
     def told(self) -> str:
         self.output.seek(0)
@@ -79,34 +95,37 @@ FRAMEWORKS = {
 NEEDED = {"train_lightning.py": "lightning", "train_accelerate.py": "accelerate", "train_trainer.py": "transformers"}
 
 
+def expected_steps(server, ranks: int) -> list[tuple[str, ...]]:
+    """What ranks take in two epochs that nobody interrupts, by loaders without a framework."""
+    of_rank = []
+    for rank in range(ranks):
+        with loader_of(server, rank=rank, world_size=ranks) as loader:
+            epochs = [batch.info() for _ in range(2) for batch in loader.batches()]
+        of_rank.append([" ".join(map(str, [info.epoch, *info.sample_ids])) for info in epochs])
+    return list(zip(*of_rank))
+
+
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_what_is_killed_goes_on_in_the_same_order(server, tmp_path, framework):
     example, launcher, options, ranks = FRAMEWORKS[framework]
     pytest.importorskip(NEEDED.get(example, "torch"))
     program = [*(launcher or [sys.executable]), EXAMPLES / example, server.address, "--classes", "4", *options]
-
-    def run(folder: str, name: str) -> Run:
-        (tmp_path / folder).mkdir(exist_ok=True)
-        return Run(tmp_path / folder, name, *program)
-
-    whole = run("whole", "steps")
-    whole.finish()
-    expected = whole.steps()
+    expected = expected_steps(server, ranks)
     steps = 200 // (16 * ranks)
     assert len(expected) == 2 * steps and {len(step) for step in expected} == {ranks}
     for epoch in range(2):  # Each sample once, none twice, on whatever rank.
         ids = [i for step in expected[epoch * steps : (epoch + 1) * steps] for rank in step for i in rank.split()[1:]]
         assert len(ids) == len(set(ids)) == steps * 16 * ranks
 
-    killed = run("killed", "before")
-    killed.kill_after(steps + 4)  # In mid-epoch, some steps after a checkpoint.
-    before = killed.steps()
-    assert before == expected[: len(before)]
-    resumed = run("killed", "after")
+    held = steps + 4  # In mid-epoch, some steps after a checkpoint.
+    killed = Run(tmp_path, "before", *program, STOKER_HOLD_AT=str(held))
+    killed.kill_once(lambda: len(killed.steps()) == held)
+    assert killed.steps() == expected[:held]
+    resumed = Run(tmp_path, "after", *program)
     resumed.finish()
     after = resumed.steps()
     begun = len(expected) - len(after)
-    assert 0 < begun <= len(before) and after == expected[begun:], resumed.told()
+    assert 0 < begun <= held and after == expected[begun:], resumed.told()
 
 
 _SHARED_SAMPLES = """
