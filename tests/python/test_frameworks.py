@@ -90,9 +90,15 @@ FRAMEWORKS = {
     "lightning-ddp": ("train_lightning.py", [], ["--devices", "2"], 2),
     "accelerate": ("train_accelerate.py", [*LAUNCH, *TWO_RANKS], [], 2),
     "transformers": ("train_trainer.py", [*LAUNCH, *TWO_RANKS], [], 2),
+    "jax": ("train_jax.py", [], [], 1),
     "ddp": ("train_ddp.py", [*LAUNCH, *TWO_RANKS], [], 2),
 }
-NEEDED = {"train_lightning.py": "lightning", "train_accelerate.py": "accelerate", "train_trainer.py": "transformers"}
+NEEDED = {
+    "train_lightning.py": "lightning",
+    "train_accelerate.py": "accelerate",
+    "train_trainer.py": "transformers",
+    "train_jax.py": "jax",
+}
 
 
 def expected_steps(server, ranks: int) -> list[tuple[str, ...]]:
