@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make_environment.sh [--all | --where]: a virtual environment in the user's cache, in which the tests of the Python
 # package run, with what packages.txt beside this script lists: pytest and NumPy, 150 MB. With --all another one, which
-# has torch, torchvision, JAX, training frameworks and more too: 2.8 GB, some minutes. Each is made once; its folder is printed at the end.
+# has torch, torchvision, JAX, training frameworks and more too: 3 GB, some minutes. Each is made once; its folder is printed at the end.
 #
 # Its folder wheelhouse has NumPy for every Python found here, from which tests install without a network.
 #
@@ -20,7 +20,7 @@ case ${1:-} in
     if is_made "$large"; then echo "$large"; else echo "$small"; fi
     exit
     ;;
-  --all) environment=$large size="2.8 GB, some minutes" ;;
+  --all) environment=$large size="3 GB, some minutes" ;;
   '') environment=$small size="150 MB" ;;
   *)
     echo "make_environment.sh does not know $1" >&2
