@@ -95,6 +95,7 @@ FRAMEWORKS = {
     "lightning-ddp": ("train_lightning.py", [], ["--devices", "2"], 2),
     "accelerate": ("train_accelerate.py", [*LAUNCH, *TWO_RANKS], [], 2),
     "transformers": ("train_trainer.py", [*LAUNCH, *TWO_RANKS], [], 2),
+    "composer": ("train_composer.py", [*LAUNCH, "composer", "-n", "2"], [], 2),
     "ray": ("train_ray.py", [], ["--workers", "2"], 2),
     "jax": ("train_jax.py", [], [], 1),
     "ddp": ("train_ddp.py", [*LAUNCH, *TWO_RANKS], [], 2),
@@ -103,6 +104,7 @@ NEEDED = {
     "train_lightning.py": "lightning",
     "train_accelerate.py": "accelerate",
     "train_trainer.py": "transformers",
+    "train_composer.py": "composer",
     "train_ray.py": "ray",
     "train_jax.py": "jax",
 }
