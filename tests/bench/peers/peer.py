@@ -12,6 +12,7 @@ import sys
 import time
 
 AREA, RATIO, SIZE = (0.08, 1.0), (3 / 4, 4 / 3), 224
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def crop_box(height, width):
