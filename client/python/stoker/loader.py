@@ -264,9 +264,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         text = _options.as_json(options)
         with self._on_client.explained():
             connecting = Connecting(options)
-        destroy = self._library.stoker_loader_destroy
-        self._handle = _library.interruptible(lambda: self._create(text), destroy, connecting.go_on)
-        connecting.end()
+            destroy = self._library.stoker_loader_destroy
+            self._handle = _library.interruptible(lambda: self._create(text), destroy, connecting.go_on)
+            connecting.end()
         try:
             #: The dataset, the rank, the pipeline with its defaults, and each field's dtype, shape and layout, as the
             #: library has them.
