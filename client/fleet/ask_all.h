@@ -56,7 +56,7 @@ class AskAll {
   // How long finding out what stands in the way may connect, and the pause until a server is tried again.
   static constexpr absl::Duration kPatience = absl::Milliseconds(500), kPause = absl::Milliseconds(200);
 
-  // Of the members below the first two all are guarded by mutex_ until the server's thread has ended.
+  // mutex_ guards `answered`, `hopeless` and `call`, and the response until the server's thread has ended.
   struct Server {
     std::string address;
     absl::StatusOr<Response> response = absl::UnavailableError("no answer");

@@ -15,7 +15,7 @@ import pytest
 from conftest import SMALL, ids_of, loader_of, python, stoker
 
 import stoker as package
-from stoker import _iteration
+from stoker import _waits
 
 
 # ---- outages ----
@@ -93,7 +93,7 @@ def test_the_only_server_coming_back_with_other_data_is_said_at_once(photos, sta
 
 def test_a_long_wait_is_told_and_its_end(photos, start_server, monkeypatch):
     server = start_server("--data", photos)
-    monkeypatch.setattr(_iteration.Silence, "_TELL_AFTER", 0.2)
+    monkeypatch.setattr(_waits.Silence, "_TELL_AFTER", 0.2)
     with loader_of(server, prefetch=1) as loader:
         batches = iter(loader)
         next(batches)

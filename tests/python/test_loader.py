@@ -444,7 +444,7 @@ def test_a_server_that_is_not_there_is_told(server):
 
 
 def test_a_server_that_comes_late_is_waited_for_aloud(photos, start_server, monkeypatch):
-    monkeypatch.setattr("stoker._iteration.Connecting._TELL_AFTER", 0.2)
+    monkeypatch.setattr("stoker._waits.Connecting._TELL_AFTER", 0.2)
     server = start_server("--data", photos)
     server.stop()
     told = []

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union, overload
 
 from . import _layout, _library, _on_client, _options, _torch, outputs
-from ._iteration import Connecting, Epoch, Silence
+from ._iteration import Epoch
 from ._pipeline import Transforms, options_of
 from ._typed import BatchT_co, Dataset, Options, Servers
+from ._waits import Connecting, Silence
 from .batch import Batch, BatchInfo, Digest
 from .dataset import DatasetInfo
 from .errors import CancelledError, InvalidArgumentError, StokerError, StokerWarning

@@ -160,7 +160,7 @@ absl::StatusOr<SampleSet> ResolveSubset(const v1::Subset& subset, const Dataset&
                      " more, others being in use; give it a higher memory_limit, or ask when other jobs have ended"));
   Finder finder(subset, dataset, std::move(labels), list, end);
   for (const Range& range : ranges) finder.Look(range.begin, range.end);
-  const SampleSet set = std::move(finder).Found();
+  SampleSet set = std::move(finder).Found();
   if (set.size() == 0)
     return absl::InvalidArgumentError("subset: no sample of the dataset meets all of its conditions");
   return set;

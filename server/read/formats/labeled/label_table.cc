@@ -121,8 +121,8 @@ absl::StatusOr<LabelRow> RowOf(const Json& object, const LabelColumns& columns, 
 absl::StatusOr<Json> Document(std::string_view text, uint64_t line) {
   constexpr int kMostLevels = 64;
   bool too_deep = false;
-  std::set<std::string> keys;  // Of the outermost object.
-  std::string twice;
+  std::set<std::string> keys;  // holds those of the outermost object that were met
+  std::string twice;           // is one that was met again
   const auto document = Json::parse(
       text,
       [&](int depth, Json::parse_event_t event, Json& value) {
