@@ -7,6 +7,7 @@
 #include "common/wire/grpc_status.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
+#include "openssl/crypto.h"
 #include "stoker/v1/data_service.grpc.pb.h"
 
 namespace stoker {
@@ -21,6 +22,10 @@ constexpr int kFirstBackoffMs = 100, kMostBackoffMs = 2'000;
 
 // The largest message: a span is one sample of the largest size, or as many samples as fit in that.
 constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderBytes + 64);
+
+// gRPC's threads may be in the middle of a handshake when the program ends, and they are not waited for. OpenSSL would
+// clean up below them at exit, so it is told not to, before anything else can use it.
+[[maybe_unused]] const int kOpenSslOutlivesThreads = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
