@@ -13,16 +13,27 @@ namespace stoker {
 struct Cost {
   double arithmetic = 0;  // Additions, multiplications and table look-ups of single values.
   double bytes = 0;       // Memory that is written: the op's output and what it makes on the way.
+  double passes = 1;      // Changes of an image that are drawn and planned one by one, however small the image is.
 
   // The sum is what one op after another takes.
-  friend Cost operator+(const Cost& a, const Cost& b) { return {a.arithmetic + b.arithmetic, a.bytes + b.bytes}; }
-  friend Cost operator*(double times, const Cost& cost) { return {times * cost.arithmetic, times * cost.bytes}; }
+  friend Cost operator+(const Cost& a, const Cost& b) {
+    return {a.arithmetic + b.arithmetic, a.bytes + b.bytes, a.passes + b.passes};
+  }
+  friend Cost operator*(double times, const Cost& cost) {
+    return {times * cost.arithmetic, times * cost.bytes, times * cost.passes};
+  }
 };
+
+inline constexpr Cost kNoCost = {.passes = 0};
 
 // What covers both.
 inline Cost MostOf(const Cost& a, const Cost& b) {
-  return {std::max(a.arithmetic, b.arithmetic), std::max(a.bytes, b.bytes)};
+  return {std::max(a.arithmetic, b.arithmetic), std::max(a.bytes, b.bytes), std::max(a.passes, b.passes)};
 }
+
+// About how long one core of a usual server takes for it (measured on a Xeon of 2.1 GHz: ops differ by up to 4 from
+// it, to either side).
+inline double Seconds(const Cost& cost) { return cost.arithmetic / 3e9 + cost.bytes / 4e9 + cost.passes * 1e-6; }
 
 inline double Pixels(ImageSize size) { return static_cast<double>(size.height) * static_cast<double>(size.width); }
 

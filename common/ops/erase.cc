@@ -112,7 +112,7 @@ Cost Description<v1::RandomErasing>::CostOf(const v1::RandomErasing&, ImageSize,
 
 // Half a word of Philox's ten rounds a pixel, and its neighbors.
 Cost Description<v1::RandomMask>::CostOf(const v1::RandomMask&, ImageSize, ImageSize output) {
-  return CostOfPixels(output, 16) + Cost{0, Pixels(output)};
+  return CostOfPixels(output, 16) + Cost{0, Pixels(output), 0};
 }
 
 }  // namespace stoker

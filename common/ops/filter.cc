@@ -72,7 +72,7 @@ DeviceTraits Description<v1::GaussianBlur>::OnDevice(const v1::GaussianBlur& op,
 // A multiplication and an addition for each weight along rows, then along columns; sums of 16 bits between.
 Cost Description<v1::GaussianBlur>::CostOf(const v1::GaussianBlur& op, ImageSize, ImageSize output) {
   const ImageSize kernel = KernelOf(op);
-  return CostOfPixels(output, 6.0 * static_cast<double>(kernel.width + kernel.height)) + Cost{0, 6 * Pixels(output)};
+  return CostOfPixels(output, 6.0 * static_cast<double>(kernel.width + kernel.height)) + Cost{0, 6 * Pixels(output), 0};
 }
 
 // A sum of 3×3, and a blend.

@@ -129,7 +129,7 @@ bool Description<v1::RandomApply>::IsDeterministic(const v1::RandomApply& op) {
 
 // All of the ops, one after the other.
 Cost Description<v1::RandomApply>::CostOf(const v1::RandomApply& op, ImageSize input, ImageSize) {
-  Cost cost;
+  Cost cost = kNoCost;
   for (const v1::Op& transform : op.transforms()) {
     cost = cost + stoker::CostOf(transform, input);
     input = stoker::OutputSize(transform, input).value_or(input);
@@ -185,7 +185,7 @@ bool Description<v1::RandomChoice>::IsDeterministic(const v1::RandomChoice& op) 
 
 // The dearest of the ops.
 Cost Description<v1::RandomChoice>::CostOf(const v1::RandomChoice& op, ImageSize input, ImageSize) {
-  Cost most;
+  Cost most = kNoCost;
   for (const v1::Op& transform : op.transforms()) most = MostOf(most, stoker::CostOf(transform, input));
   return most;
 }

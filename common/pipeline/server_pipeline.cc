@@ -18,6 +18,9 @@ namespace {
 
 constexpr uint64_t kSpanBytes = uint64_t{1} << 20;
 
+// What decoding takes for each pixel, about: a JPEG's 100 million pixels a second.
+constexpr double kDecodingArithmetic = 25;
+
 bool IsImage(const SourceField& field) {
   return field.kind == SourceField::Kind::kEncodedImage ||
          (field.name == "image" && field.dtype == v1::DTYPE_UINT8 && field.shape.size() == 3 && field.shape[2] == 3);
@@ -129,6 +132,7 @@ absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) 
   output.first_op = static_cast<int>(source.prepared.size());
   std::optional<ImageSize> size;
   if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
+  output.stored = size;
   for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
   if (!size.has_value()) return DiffersInSize(output);
   output.field.set_dtype(v1::DTYPE_UINT8);
@@ -239,6 +243,36 @@ v1::DecodeWarnings ServerPipeline::decode_warnings() const {
 
 v1::JpegScaling ServerPipeline::jpeg_scaling() const {
   return pipeline_.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED ? v1::JPEG_SCALING_K2 : pipeline_.jpeg_scaling();
+}
+
+Cost ServerPipeline::CostOfView(const Output& output, ImageSize encoded) const {
+  ImageSize size = output.stored.value_or(encoded);
+  Cost cost = kNoCost;
+  const std::span<const v1::Op* const> ops = OpsOf(output);
+  for (size_t i = output.first_op; i < ops.size(); ++i) {
+    cost = cost + stoker::CostOf(*ops[i], size);
+    size = OutputSize(*ops[i], size).value_or(size);
+  }
+  return cost;
+}
+
+Cost ServerPipeline::CostOf(ImageSize encoded) const {
+  Cost cost = kNoCost;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (!output.image) continue;
+    const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
+    if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);
+    cost = cost + static_cast<double>(output.view_count) * CostOfView(output, encoded);
+  }
+  return cost;
+}
+
+double ServerPipeline::MostPassesOfView() const {
+  double most = 0;
+  for (const Output& output : outputs_)
+    if (output.image) most = std::max(most, CostOfView(output, {1, 1}).passes);
+  return most;
 }
 
 absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& output, uint32_t view, ImageSize size,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/fields/schema.h"
+#include "common/ops/cost.h"
 #include "common/ops/parameters.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
@@ -30,6 +31,7 @@ class ServerPipeline {
     int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
     uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
     int first_op = 0;                         // ops before this one were applied when the dataset was prepared
+    std::optional<ImageSize> stored;          // the size of its stored image, where that is not encoded
   };
 
   // Joins `pipeline`, which need not be valid, to a dataset's `schema`. InvalidArgument names the op or field that does
@@ -58,6 +60,13 @@ class ServerPipeline {
   absl::StatusOr<std::vector<OpParameters>> Draw(const Output& output, uint32_t view, ImageSize size, uint64_t seed,
                                                  uint64_t epoch, uint64_t position) const;
 
+  // What making one sample takes at most, if its encoded images have the size `encoded`: decoding each once, and all
+  // ops of all views.
+  Cost CostOf(ImageSize encoded) const;
+
+  // The most passes of one view. Its plan takes memory for each.
+  double MostPassesOfView() const;
+
   static constexpr uint32_t kMaxSpanSamples = 4096;
 
  private:
@@ -74,6 +83,9 @@ class ServerPipeline {
   absl::Status CheckPreparedSettings(const SourceField& source) const;
   absl::Status CheckOutputs() const;
   absl::Status CheckDevice() const;
+
+  // What the ops of one view take.
+  Cost CostOfView(const Output& output, ImageSize encoded) const;
 
   // Returns the ops of an image that run on the server.
   std::span<const v1::Op* const> OpsOf(const Output& output) const;

@@ -127,18 +127,18 @@ void NearestScaled(const AffineParameters& warp, const ImageView& in, uint8_t* o
   }
 }
 
-// Calls at(x, y) with the position in the input of each pixel of the output, row by row.
+// Calls at(x, y) with the position in the input of each pixel of the output, row by row, until `interrupt` is raised.
 template <typename At>
-void ForEachPosition(const Matrix& m, ImageSize size, const At& at) {
-  for (int64_t row = 0; row < size.height; ++row)
+void ForEachPosition(const Matrix& m, ImageSize size, const Interrupt& interrupt, const At& at) {
+  for (int64_t row = 0; row < size.height && !InterruptedAt(row, interrupt); ++row)
     for (int64_t column = 0; column < size.width; ++column) {
       const double x = static_cast<double>(column) + 0.5, y = static_cast<double>(row) + 0.5;
       at(m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5]);
     }
 }
 
-void NearestExact(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
-  ForEachPosition(warp.matrix, in.size, [&](double x, double y) {
+void NearestExact(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
+  ForEachPosition(warp.matrix, in.size, interrupt, [&](double x, double y) {
     CopyPixel(Inside(x, y, in.size) ? in.At(static_cast<int64_t>(y), static_cast<int64_t>(x)) : warp.fill.data(), out);
     out += kChannels;
   });
@@ -160,9 +160,9 @@ struct Between {
 };
 
 // Interpolates as PIL does: across, then down, in double, truncated.
-void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
   const ImageView image = in;  // The compiler sees that nothing writes to this copy.
-  ForEachPosition(warp.matrix, in.size, [&, image](double x, double y) {
+  ForEachPosition(warp.matrix, in.size, interrupt, [&, image](double x, double y) {
     if (!Inside(x, y, image.size)) {
       CopyPixel(warp.fill.data(), out);
     } else {
@@ -185,14 +185,14 @@ void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
 
 }  // namespace
 
-void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out) {
+void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
   const Matrix& m = warp.matrix;
-  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return Bilinear(warp, in, out);
+  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return Bilinear(warp, in, out, interrupt);
   STOKER_CHECK(warp.interpolation == v1::INTERPOLATION_NEAREST);
   if (m[1] == 0 && m[3] == 0) return NearestScaled(warp, in, out);
   const auto fixed = Fixed(m, in.size);
   if (fixed.has_value()) return NearestFixed(*fixed, warp.fill, in, out);
-  NearestExact(warp, in, out);
+  NearestExact(warp, in, out, interrupt);
 }
 
 }  // namespace stoker

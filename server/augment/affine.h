@@ -5,6 +5,7 @@
 
 #include "common/ops/parameters.h"
 #include "server/decode/image.h"
+#include "server/decode/interrupt.h"
 
 namespace stoker {
 
@@ -12,8 +13,8 @@ namespace stoker {
 // size. `out` must not overlap `in`. The function is thread-safe and writes the same bytes on every CPU.
 //
 // The result is that of PIL's Image.transform(AFFINE). Nearest gives the same bytes, except where a center falls on the
-// border of two pixels. Bilinear is within one level.
-void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out);
+// border of two pixels. Bilinear is within one level. Once `interrupt` is raised the rest of `out` stays as it is.
+void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt = {});
 
 }  // namespace stoker
 

@@ -59,6 +59,7 @@ struct Augmenter::Run {
   const PlannedStep& planned;
   const SourceImage& in;
   uint8_t* out;
+  const Interrupt& interrupt;
 
   void operator()(const Geometry& geometry) const {
     if (geometry.resize.has_value()) return Resize(geometry);
@@ -78,19 +79,22 @@ struct Augmenter::Run {
   }
 
   void operator()(const BlurParameters& blur) const {
-    augmenter.smoother_.Blur(blur, in.view, in.region, planned.step.in, planned.made, out);
+    augmenter.smoother_.Blur(blur, in.view, in.region, planned.step.in, planned.made, out, interrupt);
   }
   void operator()(const SharpnessParameters& sharpness) const {
     augmenter.smoother_.Sharpen(sharpness, in.view, in.region, planned.step.in, planned.made, out);
   }
-  void operator()(const AffineParameters& warp) const { ApplyAffine(warp, Narrowed(in, planned.needed).view, out); }
+  void operator()(const AffineParameters& warp) const {
+    ApplyAffine(warp, Narrowed(in, planned.needed).view, out, interrupt);
+  }
 
   void operator()(const Coloring& coloring) const { ApplyColors(coloring.ops, planned.made.size, out); }
   void operator()(const EraseParameters& erase) const { EraseRectangle(erase, planned.made.size, out); }
   void operator()(const MaskParameters& mask) const { MaskPixels(mask, planned.made.size, out); }
 };
 
-void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out) {
+void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
+                      const Interrupt& interrupt) {
   const std::vector<PlannedStep>& steps = plan.steps();
   STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(plan.result()));
   STOKER_CHECK(image.eighths == 8 || image.eighths == plan.target().eighths);
@@ -99,6 +103,7 @@ void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span
   SourceImage current = image;
   uint8_t* made = nullptr;
   for (size_t i = 0; i < steps.size(); ++i) {
+    if (i > 0 && interrupt.raised()) return;
     const PlannedStep& planned = steps[i];
     if (!planned.step.in_place()) {
       if (i < last && !steps[i + 1].step.in_place() && OnlyNarrows(planned)) {
@@ -108,7 +113,7 @@ void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span
       }
       made = i == last ? out.data() : Reserve(Bytes(planned.made.size), back_);
     }
-    std::visit(Run{*this, planned, current, made}, planned.step.action);
+    std::visit(Run{*this, planned, current, made, interrupt}, planned.step.action);
     current = Packed(made, planned.made);
     if (!planned.step.in_place()) std::swap(front_, back_);
   }

@@ -10,6 +10,7 @@
 #include "server/augment/resize/resize.h"
 #include "server/augment/smooth.h"
 #include "server/decode/image.h"
+#include "server/decode/interrupt.h"
 
 namespace stoker {
 
@@ -31,8 +32,8 @@ class Augmenter {
  public:
   // Carries out `plan` on `image` and writes H×W×3 packed uint8 to `out`, which has exactly the bytes of plan.result().
   // `image` covers plan.target() and has either the target's reduced size or the full one. Pixels beyond the target
-  // change nothing.
-  void Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out);
+  // change nothing. Once `interrupt` is raised it returns early, and `out` holds garbage.
+  void Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out, const Interrupt& interrupt = {});
 
  private:
   struct Run;

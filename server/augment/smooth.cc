@@ -45,7 +45,7 @@ struct Part {
 }  // namespace
 
 void Smoother::Blur(const BlurParameters& blur, const ImageView& in, const Region& at, ImageSize whole,
-                    const Region& wanted, uint8_t* out) {
+                    const Region& wanted, uint8_t* out, const Interrupt& interrupt) {
   const auto [halo_down, halo_across] = Halo(blur);
   STOKER_CHECK(whole.width > halo_across && whole.height > halo_down);
   across_.Set(HalfGaussianKernel(blur.kernel_width, blur.sigma));
@@ -57,6 +57,7 @@ void Smoother::Blur(const BlurParameters& blur, const ImageView& in, const Regio
   int16_t* sums = Reserve(pixels * in.pixel_bytes + kRowPadding, sums_);
   uint8_t* row = Reserve(wanted.size.width * in.pixel_bytes + kRowPadding, row_);
   for (int64_t y = wanted.top; y < wanted.bottom(); ++y, out += wanted.size.width * kChannels) {
+    if (InterruptedAt(y, interrupt)) return;
     rows_.clear();
     for (int64_t i = y - halo_down; i <= y + halo_down; ++i)
       rows_.push_back(part.At(Reflected(i, whole.height), first));

@@ -7,6 +7,7 @@
 #include "common/ops/parameters.h"
 #include "server/augment/smooth_row.h"
 #include "server/decode/image.h"
+#include "server/decode/interrupt.h"
 
 namespace stoker {
 
@@ -25,9 +26,10 @@ class Smoother {
   static ImageSize Halo(const SharpnessParameters&) { return {1, 1}; }
 
   // Blurs as torchvision's gaussian_blur does on uint8, within one level. Borders are reflected, without repeating the
-  // border's pixels. Requires whole.width > kernel_width / 2 and whole.height > kernel_height / 2.
+  // border's pixels. Requires whole.width > kernel_width / 2 and whole.height > kernel_height / 2. Once `interrupt` is
+  // raised the rest of `out` stays as it is.
   void Blur(const BlurParameters& blur, const ImageView& in, const Region& at, ImageSize whole, const Region& wanted,
-            uint8_t* out);
+            uint8_t* out, const Interrupt& interrupt = {});
 
   // Sharpens to the same bytes as torchvision's adjust_sharpness on a PIL image (PIL's ImageEnhance.Sharpness). The
   // border's pixels stay as they are.

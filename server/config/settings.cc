@@ -16,6 +16,7 @@ namespace stoker {
 namespace {
 
 constexpr uint32_t kMaxWorkers = 1024;
+constexpr double kMostSampleSeconds = 3600;
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 
@@ -103,6 +104,11 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();
   if (settings.max_pixels > uint64_t{1} << 32)
     return absl::InvalidArgumentError(absl::StrCat("max_pixels: ", settings.max_pixels, " is more than 2^32"));
+  if (config.limits().sample_seconds() != 0) settings.sample_seconds = config.limits().sample_seconds();
+  if (!(settings.sample_seconds > 0 && settings.sample_seconds <= kMostSampleSeconds))
+    return absl::InvalidArgumentError(absl::StrCat("limits.sample_seconds: ", settings.sample_seconds,
+                                                   " is not above 0 and up to ", kMostSampleSeconds));
+  settings.idle = absl::Seconds(config.limits().idle_seconds() == 0 ? 10 : config.limits().idle_seconds());
   settings.cache_dir = config.cache_dir().empty() ? DefaultCacheDir() : config.cache_dir();
   settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
   return settings;

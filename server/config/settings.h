@@ -26,6 +26,8 @@ struct Settings {
   uint64_t memory_limit_bytes = 0;
   uint64_t span_cache_bytes = 0;  // 0: no cache
   uint64_t max_pixels = 0;        // pixels of the largest image that a pipeline may decode
+  double sample_seconds = 10;     // of one worker: what making a sample may cost, as estimated
+  absl::Duration idle;            // until a stream that wants nothing lends its memory to others
   std::string cache_dir;          // the folder for manifests; empty if there is none
   absl::Duration drain;           // how long streams may go on after a signal to stop
   struct Tls {

@@ -30,7 +30,8 @@ struct Codec;
 //
 // Damaged, oversized or unknown input is DataLoss. Too little memory is ResourceExhausted, and an image that takes
 // longer than its time limit is DeadlineExceeded. BMP, PNM and TIFF files are Unavailable where the module for them is
-// missing (other.h). No error names the sample, because the caller knows it.
+// missing (other.h). An interrupt ends the decoding of JPEG and PNG with its own status. No error names the sample,
+// because the caller knows it.
 class Decoder {
  public:
   Decoder();

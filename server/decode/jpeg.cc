@@ -19,7 +19,10 @@ absl::StatusOr<ImageSize> JpegDecoder::Open(std::span<const uint8_t> file, const
 }
 
 absl::Status JpegDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
-  if (by_region_ && region_.Decode(target, image)) return absl::OkStatus();
+  static const Interrupt kNever;
+  const Interrupt& interrupt = options_.interrupt != nullptr ? *options_.interrupt : kNever;
+  if (by_region_ && region_.Decode(target, image, interrupt)) return absl::OkStatus();
+  STOKER_RETURN_IF_ERROR(interrupt.status());
   if (!by_library_) {
     STOKER_RETURN_IF_ERROR(library_.Open(file_, options_).status());
     by_library_ = true;

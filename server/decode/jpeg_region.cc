@@ -67,14 +67,14 @@ bool JpegRegionDecoder::Scale(int eighths) {
   return true;
 }
 
-bool JpegRegionDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
+bool JpegRegionDecoder::Decode(const DecodeTarget& target, DecodedImage& image, const Interrupt& interrupt) {
   if (!Scale(target.eighths)) return false;
   Region region = Reduced(target.needed, target.eighths);
   // The region begins at an even column, so that chroma begins with a whole sample.
   if (HalvesAcross(halving_) && region.left % 2 != 0) --region.left, ++region.size.width;
   image.Reset(region, target.eighths);
   Lay(region);
-  if (!DecodeBlocks()) return false;
+  if (!DecodeBlocks(interrupt)) return false;
   Convert(image);
   return true;
 }
@@ -99,7 +99,7 @@ void JpegRegionDecoder::Lay(const Region& needed) {
   }
 }
 
-bool JpegRegionDecoder::DecodeBlocks() {
+bool JpegRegionDecoder::DecodeBlocks(const Interrupt& interrupt) {
   scan_.Start(frame_->scan, frame_->restart_interval, codes_);
   int64_t top = INT64_MAX, left = INT64_MAX, bottom = 0, right = 0;  // in MCUs
   for (size_t c = 0; c < frame_->components.size(); ++c) {
@@ -114,7 +114,7 @@ bool JpegRegionDecoder::DecodeBlocks() {
   }
   const int64_t row_mcus = frame_->mcus_across();
   for (int64_t row = top; row < bottom; ++row) {
-    if (!scan_.AdvanceTo(row * row_mcus + left)) return false;
+    if (InterruptedAt(row, interrupt) || !scan_.AdvanceTo(row * row_mcus + left)) return false;
     for (int64_t column = left; column < right; ++column)
       if (!DecodeMcu(row, column)) return false;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/decode/image.h"
+#include "server/decode/interrupt.h"
 #include "server/decode/jpeg_frame.h"
 #include "server/decode/jpeg_huffman.h"
 #include "server/decode/jpeg_kernels.h"
@@ -27,8 +28,8 @@ class JpegRegionDecoder {
   std::optional<ImageSize> Open(std::span<const uint8_t> file);
 
   // Decodes at least `target.needed` of the image opened last. Returns false, and leaves nothing of use in `image`,
-  // where the scan is damaged or odd, or where only libjpeg decodes to that size.
-  bool Decode(const DecodeTarget& target, DecodedImage& image);
+  // where the scan is damaged or odd, where only libjpeg decodes to that size, or where `interrupt` is raised.
+  bool Decode(const DecodeTarget& target, DecodedImage& image, const Interrupt& interrupt = {});
 
  private:
   // The samples of a component in a rectangle of blocks, with kRowSlack more before and after each row.
@@ -65,7 +66,7 @@ class JpegRegionDecoder {
   bool SetUp();
   bool Scale(int eighths);
   void Lay(const Region& needed);
-  bool DecodeBlocks();
+  bool DecodeBlocks(const Interrupt& interrupt);
   bool DecodeMcu(int64_t mcu_row, int64_t mcu_column);
   bool DecodeBlock(int place, const BlockTarget& target);
   void Transform(size_t component);

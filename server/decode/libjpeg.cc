@@ -1,9 +1,9 @@
 #include "server/decode/libjpeg.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "server/decode/jpeg_scans.h"
@@ -20,8 +20,11 @@ constexpr int64_t kMargin = 2;
 struct Handler : LibjpegErrors {
   v1::DecodeWarnings policy;
   jpeg_progress_mgr progress;
-  absl::Time deadline;
+  std::chrono::steady_clock::time_point begun;
+  absl::Duration time;
   bool late = false;
+  const Interrupt* interrupt = nullptr;
+  bool interrupted = false;
 
   static Handler& Of(j_common_ptr codec) {
     return static_cast<Handler&>(*reinterpret_cast<LibjpegErrors*>(codec->err));
@@ -31,9 +34,9 @@ struct Handler : LibjpegErrors {
 // libjpeg calls this once for each row of blocks in each scan.
 void OnProgress(j_common_ptr codec) {
   Handler& handler = Handler::Of(codec);
-  if (absl::Now() <= handler.deadline) return;
-  handler.late = true;
-  Handler::Leave(codec);
+  handler.late = absl::FromChrono(std::chrono::steady_clock::now() - handler.begun) > handler.time;
+  handler.interrupted = handler.interrupt != nullptr && handler.interrupt->raised();
+  if (handler.late || handler.interrupted) Handler::Leave(codec);
 }
 
 void OnMessage(j_common_ptr codec, int level) {
@@ -72,8 +75,8 @@ class LibjpegDecoder::File {
 
   ImageSize size() const { return {codec_.image_height, codec_.image_width}; }
 
-  // Decodes at least `target.needed` within `time`. It is called after Open, once.
-  absl::Status Decode(const DecodeTarget& target, absl::Duration time, DecodedImage& image);
+  // Decodes at least `target.needed` within the time of `options`. It is called after Open, once.
+  absl::Status Decode(const DecodeTarget& target, const DecodeOptions& options, DecodedImage& image);
 
  private:
   bool has_ink() const { return codec_.num_components == 4; }
@@ -96,6 +99,7 @@ class LibjpegDecoder::File {
 };
 
 absl::Status LibjpegDecoder::File::Failure() {
+  if (errors_.interrupted) return errors_.interrupt->status();
   if (errors_.late) return absl::DeadlineExceededError("decoding this JPEG takes longer than allowed");
   return errors_.Reason(reinterpret_cast<j_common_ptr>(&codec_), "cannot decode this JPEG: ");
 }
@@ -161,9 +165,12 @@ absl::Status LibjpegDecoder::File::ReadRows(const Region& region, uint8_t* pixel
   });
 }
 
-absl::Status LibjpegDecoder::File::Decode(const DecodeTarget& target, absl::Duration time, DecodedImage& image) {
+absl::Status LibjpegDecoder::File::Decode(const DecodeTarget& target, const DecodeOptions& options,
+                                          DecodedImage& image) {
   STOKER_CHECK(WholeOf(size()).Contains(target.needed));
-  errors_.deadline = absl::Now() + time;
+  errors_.begun = std::chrono::steady_clock::now();
+  errors_.time = options.time;
+  errors_.interrupt = options.interrupt;
   errors_.progress.progress_monitor = OnProgress;
   codec_.progress = &errors_.progress;
   Region region;
@@ -186,7 +193,7 @@ absl::StatusOr<ImageSize> LibjpegDecoder::Open(std::span<const uint8_t> file, co
 absl::Status LibjpegDecoder::Decode(const DecodeTarget& target, DecodedImage& image) {
   if (opened_ == nullptr) STOKER_RETURN_IF_ERROR(Open(file_, options_).status());
   const std::unique_ptr<File> file = std::move(opened_);  // A File can be read only once.
-  return file->Decode(target, options_.time, image);
+  return file->Decode(target, options_, image);
 }
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "server/decode/interrupt.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -19,6 +20,9 @@ struct DecodeOptions {
   // How long libjpeg may take for one image. The clock is looked at after every few rows, so that some milliseconds
   // more may pass.
   absl::Duration time = absl::Seconds(10);
+
+  // Ends decoding early, with its status, where it is given. It must outlive the decoding.
+  const Interrupt* interrupt = nullptr;
 };
 
 }  // namespace stoker

@@ -38,14 +38,15 @@ class PngFile {
   Region RegionFor(const Region& needed) const;
 
   // Decodes `region`, which RegionFor returned, into `pixels`, as RGBX.
-  absl::Status Read(const Region& region, uint8_t* pixels);
+  absl::Status Read(const Region& region, const Interrupt* interrupt, uint8_t* pixels);
 
  private:
   struct Free {
     void operator()(spng_ctx* context) const { spng_ctx_free(context); }
   };
 
-  absl::Status ReadRows(const Region& region, uint8_t* pixels, spng_format format, int64_t stride);
+  absl::Status ReadRows(const Region& region, const Interrupt* interrupt, uint8_t* pixels, spng_format format,
+                        int64_t stride);
 
   std::unique_ptr<spng_ctx, Free> context_;
   spng_ihdr header_ = {};
@@ -76,14 +77,14 @@ void ClipGray16ToRgb(uint8_t* pixels, int64_t count) {
   }
 }
 
-absl::Status PngFile::Read(const Region& region, uint8_t* pixels) {
+absl::Status PngFile::Read(const Region& region, const Interrupt* interrupt, uint8_t* pixels) {
   const bool gray16 = header_.bit_depth == 16 && header_.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
   const spng_format format = gray16 ? SPNG_FMT_PNG : SPNG_FMT_RGBA8;
   const int64_t stride = region.size.width * (gray16 ? 2 : 4);
   if (header_.interlace_method != SPNG_INTERLACE_NONE) {
     STOKER_RETURN_IF_ERROR(ToStatus(spng_decode_image(context_.get(), pixels, region.size.height * stride, format, 0)));
   } else {
-    STOKER_RETURN_IF_ERROR(ReadRows(region, pixels, format, stride));
+    STOKER_RETURN_IF_ERROR(ReadRows(region, interrupt, pixels, format, stride));
   }
   if (gray16) ClipGray16ToRgb(pixels, region.size.height * region.size.width);
   if (region.bottom() < size().height) return absl::OkStatus();
@@ -91,9 +92,11 @@ absl::Status PngFile::Read(const Region& region, uint8_t* pixels) {
   return ToStatus(spng_decode_chunks(context_.get()));
 }
 
-absl::Status PngFile::ReadRows(const Region& region, uint8_t* pixels, spng_format format, int64_t stride) {
+absl::Status PngFile::ReadRows(const Region& region, const Interrupt* interrupt, uint8_t* pixels, spng_format format,
+                               int64_t stride) {
   STOKER_RETURN_IF_ERROR(ToStatus(spng_decode_image(context_.get(), nullptr, 0, format, SPNG_DECODE_PROGRESSIVE)));
   for (int64_t y = 0; y < region.bottom(); ++y) {
+    if (interrupt != nullptr && InterruptedAt(y, *interrupt)) return interrupt->status();
     // A row above the region is written where the region's first row will be.
     uint8_t* row = pixels + std::max<int64_t>(y - region.top, 0) * stride;
     const int error = spng_decode_row(context_.get(), row, stride);
@@ -117,7 +120,7 @@ absl::Status DecodePng(std::span<const uint8_t> file, const DecodeOptions& optio
   STOKER_RETURN_IF_ERROR(png.Open(file, options));
   STOKER_CHECK(WholeOf(png.size()).Contains(needed));
   image.Reset(png.RegionFor(needed));
-  return png.Read(image.region, image.pixels.data());
+  return png.Read(image.region, options.interrupt, image.pixels.data());
 }
 
 }  // namespace stoker

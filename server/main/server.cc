@@ -75,7 +75,8 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
-                         .max_pixels = settings.max_pixels,
+                         .limits = {settings.max_pixels, settings.sample_seconds},
+                         .idle = settings.idle,
                          .pixel_check = pixel_check,
                          .build = BuildDescription()});
 }

@@ -1,6 +1,7 @@
 #include "server/pack/slab_pool.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,12 +11,15 @@ namespace stoker {
 struct SlabPool::State {
   const uint64_t budget;
   const std::function<void()> on_release;
+  const absl::Duration idle_time;
+  const Clock now;
 
   absl::Mutex mutex;
-  uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;  // bytes that open accounts reserve
-  uint64_t shared ABSL_GUARDED_BY(mutex) = 0;    // bytes that accounts hold beyond their reservations
-  uint64_t held ABSL_GUARDED_BY(mutex) = 0;      // bytes of slabs that have not returned
-  uint64_t streams ABSL_GUARDED_BY(mutex) = 0;   // number of open accounts
+  uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;          // bytes that open accounts reserve
+  uint64_t shared ABSL_GUARDED_BY(mutex) = 0;            // bytes that accounts hold beyond their reservations
+  uint64_t held ABSL_GUARDED_BY(mutex) = 0;              // bytes of slabs that have not returned
+  uint64_t streams ABSL_GUARDED_BY(mutex) = 0;           // number of open accounts that lend nothing
+  std::vector<Shares*> accounts ABSL_GUARDED_BY(mutex);  // the open ones
   struct Idle {
     std::unique_ptr<uint8_t[]> buffer;
     uint64_t size;
@@ -23,7 +27,8 @@ struct SlabPool::State {
   std::vector<Idle> idle ABSL_GUARDED_BY(mutex);
   uint64_t idle_bytes ABSL_GUARDED_BY(mutex) = 0;
 
-  State(uint64_t bytes, std::function<void()> callback) : budget(bytes), on_release(std::move(callback)) {}
+  State(uint64_t bytes, std::function<void()> callback, absl::Duration idle_time, Clock clock)
+      : budget(bytes), on_release(std::move(callback)), idle_time(idle_time), now(std::move(clock)) {}
 
   uint64_t free_shared() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return budget / 2 - std::min(budget / 2, shared);
@@ -31,6 +36,10 @@ struct SlabPool::State {
   uint64_t free_to_reserve() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return budget / 2 - std::min(budget / 2, reserved);
   }
+
+  // Makes room to reserve `needed` bytes, if that takes no more than what resting accounts lend. Returns whether there
+  // is room.
+  bool MakeRoom(uint64_t needed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   absl::Status NoRoom(uint64_t needed) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory for another stream: it needs ", needed,
@@ -47,7 +56,7 @@ struct SlabPool::State {
   void Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   // Returns a buffer of exactly `size` bytes: an idle one if there is one, or else a new one, for which idle buffers of
-  // other sizes are freed until the budget holds.
+  // other sizes are freed until the budget holds. Null if the machine has no memory.
   std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
 };
 
@@ -55,18 +64,25 @@ struct SlabPool::State {
 // guards all members but `state`.
 struct SlabPool::Shares {
   const std::shared_ptr<State> state;
-  uint64_t span_bytes = 0;  // what is reserved for one span
-  bool open = true;         // whether the account still exists
-  uint64_t held = 0;        // bytes of this account's slabs
+  uint64_t span_bytes = 0;                                   // what is reserved for one span
+  bool open = true;                                          // whether the account still exists
+  bool lent = false;                                         // whether others have the reservation
+  bool wanting = false;                                      // whether the stream wants a span
+  uint64_t held = 0;                                         // bytes of this account's slabs
+  std::chrono::steady_clock::time_point resting_since = {};  // while it wants and holds nothing
 
-  uint64_t reservation() const { return open ? span_bytes : 0; }
+  uint64_t reservation() const { return open && !lent ? span_bytes : 0; }
+
+  void RestIfIdle() {
+    if (!wanting && held == 0) resting_since = state->now();
+  }
 
   // Bytes of the shared half that the account would use if its slabs had `bytes`.
   uint64_t SharedIfHeld(uint64_t bytes) const { return bytes - std::min(bytes, reservation()); }
 };
 
-SlabPool::SlabPool(uint64_t budget_bytes, std::function<void()> on_release)
-    : state_(std::make_shared<State>(budget_bytes, std::move(on_release))) {}
+SlabPool::SlabPool(uint64_t budget_bytes, std::function<void()> on_release, absl::Duration idle, Clock clock)
+    : state_(std::make_shared<State>(budget_bytes, std::move(on_release), idle, std::move(clock))) {}
 
 uint64_t SlabPool::budget_bytes() const { return state_->budget; }
 
@@ -80,23 +96,59 @@ uint64_t SlabPool::max_span_bytes() const { return state_->budget / 8; }
 absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
   absl::MutexLock lock(&state_->mutex);
   const uint64_t needed = span_bytes + kStreamOverheadBytes;
-  if (needed > state_->free_to_reserve()) return state_->NoRoom(needed);
+  if (!state_->MakeRoom(needed)) return state_->NoRoom(needed);
   state_->reserved += needed;
   ++state_->streams;
-  return std::make_unique<Account>(std::make_shared<Shares>(Shares{.state = state_, .span_bytes = span_bytes}));
+  auto shares = std::make_shared<Shares>(Shares{.state = state_, .span_bytes = span_bytes});
+  shares->RestIfIdle();
+  state_->accounts.push_back(shares.get());
+  return std::make_unique<Account>(std::move(shares));
+}
+
+bool SlabPool::State::MakeRoom(uint64_t needed) {
+  std::vector<Shares*> resting;
+  const auto now_is = now();
+  for (Shares* shares : accounts)
+    if (!shares->lent && !shares->wanting && shares->held == 0 &&
+        absl::FromChrono(now_is - shares->resting_since) >= idle_time)
+      resting.push_back(shares);
+  std::sort(resting.begin(), resting.end(),
+            [](const Shares* a, const Shares* b) { return a->resting_since < b->resting_since; });
+  uint64_t room = free_to_reserve();
+  size_t lenders = 0;
+  while (room < needed && lenders < resting.size()) room += resting[lenders++]->span_bytes + kStreamOverheadBytes;
+  if (room < needed) return false;
+  for (size_t i = 0; i < lenders; ++i) {
+    resting[i]->lent = true;
+    reserved -= resting[i]->span_bytes + kStreamOverheadBytes;
+    --streams;
+  }
+  return true;
 }
 
 absl::Status SlabPool::Account::Reserve(uint64_t span_bytes) {
   State& state = *shares_->state;
   absl::MutexLock lock(&state.mutex);
-  if (span_bytes <= shares_->span_bytes) return absl::OkStatus();
-  const uint64_t more = span_bytes - shares_->span_bytes;
-  if (more > state.free_to_reserve()) return state.NoRoom(more);
+  const bool wanted = std::exchange(shares_->wanting, true);  // From here on it lends nothing.
+  const uint64_t has = shares_->lent ? 0 : shares_->span_bytes + kStreamOverheadBytes;
+  const uint64_t needs = std::max(span_bytes, shares_->span_bytes) + kStreamOverheadBytes;
+  if (needs <= has) return absl::OkStatus();
+  if (!state.MakeRoom(needs - has)) {
+    shares_->wanting = wanted;
+    return state.NoRoom(needs - has);
+  }
   const uint64_t before = shares_->SharedIfHeld(shares_->held);
-  shares_->span_bytes = span_bytes;
-  state.reserved += more;
+  if (std::exchange(shares_->lent, false)) ++state.streams;
+  shares_->span_bytes = needs - kStreamOverheadBytes;
+  state.reserved += needs - has;
   state.shared -= before - shares_->SharedIfHeld(shares_->held);
   return absl::OkStatus();
+}
+
+void SlabPool::Account::Rest() {
+  absl::MutexLock lock(&shares_->state->mutex);
+  shares_->wanting = false;
+  shares_->RestIfIdle();
 }
 
 SlabPool::Account::~Account() {
@@ -106,8 +158,11 @@ SlabPool::Account::~Account() {
     const uint64_t before = shares_->SharedIfHeld(shares_->held);
     shares_->open = false;
     state.shared += shares_->SharedIfHeld(shares_->held) - before;
-    state.reserved -= shares_->span_bytes + kStreamOverheadBytes;
-    --state.streams;
+    std::erase(state.accounts, shares_.get());
+    if (!shares_->lent) {
+      state.reserved -= shares_->span_bytes + kStreamOverheadBytes;
+      --state.streams;
+    }
   }
   state.on_release();
 }
@@ -149,7 +204,7 @@ std::unique_ptr<uint8_t[]> SlabPool::State::TakeBuffer(uint64_t size) {
       idle.erase(idle.begin());
     }
   }
-  return std::unique_ptr<uint8_t[]>(new uint8_t[size]);
+  return std::unique_ptr<uint8_t[]>(new (std::nothrow) uint8_t[size]);
 }
 
 SlabPool::Slab& SlabPool::Slab::operator=(Slab&& other) {
@@ -168,6 +223,7 @@ void SlabPool::Slab::Release() {
     absl::MutexLock lock(&state.mutex);
     state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
     shares->held -= size_;
+    shares->RestIfIdle();
     state.held -= size_;
     if (buffer_ != nullptr) state.Recycle(buffer_, size_);
   }
@@ -183,6 +239,11 @@ void SlabPool::Slab::DropBuffer() {
 
 void SlabPool::State::Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) {
   if (!Fits(idle_bytes + size)) return;
+  try {
+    idle.reserve(idle.size() + 1);
+  } catch (const std::bad_alloc&) {
+    return;  // Then the buffer is freed, which is what is needed.
+  }
   idle.push_back({std::move(buffer), size});
   idle_bytes += size;
 }

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_PACK_SLAB_POOL_H_
 #define STOKER_SERVER_PACK_SLAB_POOL_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace stoker {
 
@@ -20,7 +22,8 @@ namespace stoker {
 // Each stream has an account. Half of the budget can be reserved: an account reserves room for one span and for what
 // gRPC buffers. So every open stream can always make one span, whatever others hold. The other half is shared by
 // dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998): an account may grow while it
-// holds no more of the shared bytes than are free. Hence stalled streams can never take all of them.
+// holds no more of the shared bytes than are free. Hence stalled streams can never take all of them. The reservation of
+// an account that has wanted nothing for a while is lent to who needs it, and comes back when the account wants again.
 //
 // Thread-safe. Never blocks: a request that does not fit now is refused, and `on_release` is called, without any lock,
 // when it may fit again. Slabs and accounts may outlive the pool.
@@ -63,11 +66,15 @@ class SlabPool {
     Account& operator=(const Account&) = delete;
     ~Account();
 
-    // Raises the reservation to one span of `span_bytes`; does nothing if it is as large already. ResourceExhausted if
-    // the budget has no room.
+    // Says that the stream wants a span of `span_bytes`, and so reserves room for it: does nothing where as much is
+    // reserved already. ResourceExhausted if the budget has no room.
     absl::Status Reserve(uint64_t span_bytes);
 
-    // Takes a slab of `size` bytes. None if the account may not grow by as much now.
+    // Says that the stream wants nothing more for now. A new account rests.
+    void Rest();
+
+    // Takes a slab of `size` bytes. None if the account may not grow by as much now. The slab has no buffer if the
+    // machine has no memory.
     std::optional<Slab> TryTake(uint64_t size);
 
    private:
@@ -77,8 +84,13 @@ class SlabPool {
   // Bytes that gRPC may hold for a stream beside its slabs (measured with a stalled reader: 20 to 40 MB).
   static constexpr uint64_t kStreamOverheadBytes = uint64_t{32} << 20;
 
-  // `on_release` is called on any thread that gives memory back.
-  SlabPool(uint64_t budget_bytes, std::function<void()> on_release);
+  // Tells a time that never goes back. It may be called on any thread.
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  // `on_release` is called on any thread that gives memory back. An account that holds no slab and has rested for
+  // `idle` by `clock` lends its reservation.
+  SlabPool(uint64_t budget_bytes, std::function<void()> on_release, absl::Duration idle = absl::Seconds(10),
+           Clock clock = std::chrono::steady_clock::now);
 
   // Opens an account that always has room for one span of `span_bytes`. ResourceExhausted, with the figures, if the
   // budget has no room for another stream.

@@ -15,15 +15,22 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const abs
   return reactor;
 }
 
-// Answers a valid request with what `ask` returns.
+// Answers a valid request with what `ask` returns, at its turn at `desk`.
 template <typename Response, typename Ask>
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& valid, Response& response,
-                                 const Ask& ask) {
+grpc::ServerUnaryReactor* Answer(Desk& desk, grpc::CallbackServerContext* context, const absl::Status& valid,
+                                 Response& response, const Ask& ask) {
   if (!valid.ok()) return Answer(context, valid);
-  auto answer = ask();
-  if (!answer.ok()) return Answer(context, answer.status());
-  response = *std::move(answer);
-  return Answer(context, absl::OkStatus());
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const absl::Status queued = desk.Ask(HostOfPeer(context->peer()), [=, &response](const absl::Status& admitted) {
+    if (!admitted.ok()) return reactor->Finish(ToGrpc(admitted));
+    if (context->IsCancelled()) return reactor->Finish(ToGrpc(absl::CancelledError("the client went away")));
+    auto answer = ask();
+    if (!answer.ok()) return reactor->Finish(ToGrpc(answer.status()));
+    response = *std::move(answer);
+    reactor->Finish(grpc::Status::OK);
+  });
+  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  return reactor;
 }
 
 // Ends a Stream call with `status` before anything is read.
@@ -44,20 +51,22 @@ grpc::ServerUnaryReactor* DataService::ListDatasets(grpc::CallbackServerContext*
 
 grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* context,
                                                 const v1::DescribeRequest* request, v1::DescribeResponse* response) {
-  return Answer(context, ValidateDescribe(*request), *response, [&] { return engine_->Describe(*request); });
+  return Answer(desk_, context, ValidateDescribe(*request), *response,
+                [this, request] { return engine_->Describe(*request); });
 }
 
 grpc::ServerUnaryReactor* DataService::ListClasses(grpc::CallbackServerContext* context,
                                                    const v1::ListClassesRequest* request,
                                                    v1::ListClassesResponse* response) {
-  return Answer(context, ValidateDatasetName(request->dataset()), *response,
-                [&] { return engine_->ListClasses(*request); });
+  return Answer(desk_, context, ValidateDatasetName(request->dataset()), *response,
+                [this, request] { return engine_->ListClasses(*request); });
 }
 
 grpc::ServerUnaryReactor* DataService::ListSamples(grpc::CallbackServerContext* context,
                                                    const v1::ListSamplesRequest* request,
                                                    v1::ListSamplesResponse* response) {
-  return Answer(context, ValidateListSamples(*request), *response, [&] { return engine_->ListSamples(*request); });
+  return Answer(desk_, context, ValidateListSamples(*request), *response,
+                [this, request] { return engine_->ListSamples(*request); });
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {
@@ -67,10 +76,11 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream
     return new RefusedStream(absl::UnavailableError("this server is shutting down"));
   }
   auto log = std::make_shared<StreamLog>(context->peer(), log_);
-  auto* reactor = new StreamReactor(engine_, std::move(log), [this](StreamReactor* ended) {
-    absl::MutexLock lock(&mutex_);
-    streams_.erase(ended);
-  });
+  StreamReactor* reactor =
+      StreamReactor::Make({engine_, &desk_, HostOfPeer(context->peer())}, std::move(log), [this](StreamReactor* ended) {
+        absl::MutexLock lock(&mutex_);
+        streams_.erase(ended);
+      });
   streams_.insert(reactor);
   return reactor;
 }

@@ -8,6 +8,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/observe/service_log.h"
+#include "server/send/desk.h"
 #include "server/send/stream_reactor.h"
 #include "server/work/engine.h"
 #include "stoker/v1/data_service.grpc.pb.h"
@@ -15,7 +16,7 @@
 namespace stoker {
 
 // stoker.v1.DataService over an engine: checks requests, lets the engine answer them, and returns its status. Streams
-// carry raw bytes, so that a span's payload is never copied.
+// carry raw bytes, so that a span's payload is never copied. What the engine may take long for is answered by a desk.
 //
 // Thread-safe. It must outlive the gRPC server that it is registered with.
 class DataService
@@ -47,6 +48,7 @@ class DataService
  private:
   Engine* const engine_;
   const std::shared_ptr<ServiceLog> log_ = std::make_shared<ServiceLog>();
+  Desk desk_;
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

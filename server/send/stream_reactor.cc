@@ -1,5 +1,6 @@
 #include "server/send/stream_reactor.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,8 +10,16 @@
 
 namespace stoker {
 
-StreamReactor::StreamReactor(Engine* engine, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done)
-    : engine_(engine),
+StreamReactor* StreamReactor::Make(Opener opener, std::shared_ptr<StreamLog> log,
+                                   std::function<void(StreamReactor*)> done) {
+  std::shared_ptr<StreamReactor> reactor(new StreamReactor(std::move(opener), std::move(log), std::move(done)));
+  reactor->self_ = reactor;
+  reactor->StartRead(&reactor->read_);
+  return reactor.get();
+}
+
+StreamReactor::StreamReactor(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done)
+    : opener_(std::move(opener)),
       done_(std::move(done)),
       log_(std::move(log)),
       outbox_(std::make_shared<Outbox>(
@@ -19,55 +28,121 @@ StreamReactor::StreamReactor(Engine* engine, std::shared_ptr<StreamLog> log, std
                                 [this](const absl::Status& status) {
                                   log_->Ended(status);
                                   Finish(ToGrpc(status));
-                                }})) {
-  StartRead(&read_);
-}
+                                }})) {}
 
 void StreamReactor::OnReadDone(bool ok) {
-  if (!ok) return outbox_->OnHalfClose();
-  const auto request = ParseStreamRequest(read_);
+  if (!ok) {
+    {
+      absl::MutexLock lock(&mutex_);
+      half_closed_early_ = state_ == State::kOpening;
+      if (half_closed_early_) return;  // The client still gets its answer.
+    }
+    return outbox_->OnHalfClose();
+  }
+  auto request = ParseStreamRequest(read_);
   read_.Clear();
-  const absl::Status status = request.ok() ? Handle(*request) : request.status();
+  const absl::Status status = request.ok() ? Take(*std::move(request)) : request.status();
   if (!status.ok()) return outbox_->Finish(status);
   StartRead(&read_);
 }
 
-absl::Status StreamReactor::Handle(const v1::StreamRequest& request) {
-  if (request.has_open()) return HandleOpen(request.open());
-  if (stream_ == nullptr) return absl::InvalidArgumentError("the first message of a stream must be `open`");
+absl::Status StreamReactor::Take(v1::StreamRequest request) {
+  std::shared_ptr<Engine::Stream> stream;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (request.has_open() && state_ != State::kNew)
+      return absl::InvalidArgumentError("this stream is open already; `open` must be sent once");
+    if (!request.has_open() && state_ == State::kNew)
+      return absl::InvalidArgumentError("the first message of a stream must be `open`");
+    if (state_ == State::kOpening) {
+      if (early_.size() >= kMaxOutstandingWants)
+        return absl::ResourceExhaustedError("too many requests came before the stream was open; wait for `opened`");
+      early_.push_back(std::move(request));
+      return absl::OkStatus();
+    }
+    if (state_ == State::kNew) state_ = State::kOpening;
+    stream = stream_;
+  }
+  return request.has_open() ? AskToOpen(std::move(*request.mutable_open())) : Handle(*stream, request);
+}
+
+absl::Status StreamReactor::Handle(Engine::Stream& stream, const v1::StreamRequest& request) {
   if (request.has_want()) {
     if (!outbox_->Owe())
       return absl::ResourceExhaustedError(
           absl::StrCat("more than ", kMaxOutstandingWants, " wants are outstanding on this stream"));
-    return stream_->Want(request.want());
+    return stream.Want(request.want());
   }
   if (request.has_cancel()) {
-    if (stream_->Cancel(request.cancel())) outbox_->Forgive();
+    if (stream.Cancel(request.cancel())) outbox_->Forgive();
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError("this request is neither `open`, `want` nor `cancel`");
 }
 
-absl::Status StreamReactor::HandleOpen(const v1::Open& open) {
-  if (stream_ != nullptr) return absl::InvalidArgumentError("this stream is open already; `open` must be sent once");
+absl::Status StreamReactor::AskToOpen(v1::Open open) {
   STOKER_RETURN_IF_ERROR(ValidateOpen(open));
+  return opener_.desk->Ask(opener_.host,
+                           [self = shared_from_this(), open = std::move(open)](const absl::Status& admitted) {
+                             const absl::Status status = admitted.ok() ? self->Open(open) : admitted;
+                             if (!status.ok()) self->outbox_->Finish(status);
+                           });
+}
+
+absl::Status StreamReactor::Open(const v1::Open& open) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (state_ == State::kDone) return absl::OkStatus();  // The client has left.
+  }
   // A worker may deliver after this reactor is gone, so the callback holds the outbox and the log, not the reactor.
-  STOKER_ASSIGN_OR_RETURN(stream_, engine_->Open(open, [outbox = outbox_, log = log_](FinishedSpan span) {
-    log->Made(span.header);
-    outbox->Deliver(std::move(span));
-  }));
+  STOKER_ASSIGN_OR_RETURN(std::shared_ptr<Engine::Stream> stream,
+                          opener_.engine->Open(open, [outbox = outbox_, log = log_](FinishedSpan span) {
+                            log->Made(span.header);
+                            outbox->Deliver(std::move(span));
+                          }));
+  {
+    absl::MutexLock lock(&mutex_);
+    if (state_ == State::kDone) return absl::OkStatus();
+    stream_ = stream;
+  }
   log_->Opened(open.dataset());
   v1::StreamResponse response;
-  *response.mutable_opened() = stream_->opened();
+  *response.mutable_opened() = stream->opened();
   outbox_->Send(response);
-  return absl::OkStatus();
+  return CatchUp(*stream);
+}
+
+absl::Status StreamReactor::CatchUp(Engine::Stream& stream) {
+  while (true) {
+    std::optional<v1::StreamRequest> next;
+    bool half_close = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (state_ == State::kDone) return absl::OkStatus();
+      if (early_.empty()) {
+        state_ = State::kOpen;
+        half_close = half_closed_early_;
+      } else {
+        next = std::move(early_.front());
+        early_.pop_front();
+      }
+    }
+    if (half_close) outbox_->OnHalfClose();
+    if (!next.has_value()) return absl::OkStatus();
+    STOKER_RETURN_IF_ERROR(Handle(stream, *next));
+  }
 }
 
 void StreamReactor::OnDone() {
   outbox_->Close();
-  stream_.reset();
+  std::shared_ptr<Engine::Stream> stream;  // Declared before the lock, hence destroyed after its release.
+  {
+    absl::MutexLock lock(&mutex_);
+    state_ = State::kDone;
+    stream.swap(stream_);
+  }
   done_(this);  // A drain may call this reactor until `done_` returns, so it must come before the deletion.
-  delete this;
+  const std::shared_ptr<StreamReactor> self = std::move(self_);  // Deletes the reactor, or leaves that to the desk.
 }
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_SEND_STREAM_REACTOR_H_
 #define STOKER_SERVER_SEND_STREAM_REACTOR_H_
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "server/observe/stream_log.h"
+#include "server/send/desk.h"
 #include "server/send/outbox.h"
 #include "server/work/engine.h"
 
@@ -17,34 +19,56 @@ namespace stoker {
 
 // One Stream call. It reads wants, hands them to the engine, and writes the spans that the engine makes.
 //
-// gRPC's threads call it, and worker threads reach it through the outbox. Nothing in it blocks. It owns itself: OnDone
-// deletes it.
-class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+// gRPC's threads call it, and worker threads reach it through the outbox. Nothing in it blocks: the desk opens the
+// engine's stream, and requests that come meanwhile wait. It owns itself until OnDone; the desk may keep it longer.
+class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                      public std::enable_shared_from_this<StreamReactor> {
  public:
-  // `log` is told what becomes of the stream. `done` is called when the call is over, just before the reactor is
-  // deleted.
-  StreamReactor(Engine* engine, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
+  // What opens streams, and for whom. Both must outlive the call.
+  struct Opener {
+    Engine* engine;
+    Desk* desk;
+    std::string host;  // the client's
+  };
+
+  // Makes a reactor, which gRPC ends. `log` is told what becomes of the stream. `done` is called when the call is over.
+  static StreamReactor* Make(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
   void Drain() { outbox_->SendDrain(); }
 
  private:
+  StreamReactor(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
+
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override { outbox_->OnWriteDone(ok); }
   void OnCancel() override { outbox_->Finish(absl::CancelledError("the client went away")); }
   void OnDone() override;
 
-  absl::Status Handle(const v1::StreamRequest& request);
-  absl::Status HandleOpen(const v1::Open& open);
+  // Takes a request, or keeps it until the stream is open.
+  absl::Status Take(v1::StreamRequest request);
+  absl::Status Handle(Engine::Stream& stream, const v1::StreamRequest& request);
 
-  Engine* const engine_;
+  // Open runs on the desk's thread. AskToOpen makes the desk call it.
+  absl::Status AskToOpen(v1::Open open);
+  absl::Status Open(const v1::Open& open);
+
+  // Handles what came while the stream was opened.
+  absl::Status CatchUp(Engine::Stream& stream);
+
+  const Opener opener_;
   const std::function<void(StreamReactor*)> done_;
   const std::shared_ptr<StreamLog> log_;
   const std::shared_ptr<Outbox> outbox_;
   grpc::ByteBuffer read_;
+  std::shared_ptr<StreamReactor> self_;  // until OnDone
 
-  // Set by the first request. Needs no lock, since only OnReadDone and OnDone use it, which gRPC never calls at once.
-  std::unique_ptr<Engine::Stream> stream_;
+  absl::Mutex mutex_;
+  enum class State { kNew, kOpening, kOpen, kDone };
+  State state_ ABSL_GUARDED_BY(mutex_) = State::kNew;
+  std::shared_ptr<Engine::Stream> stream_ ABSL_GUARDED_BY(mutex_);
+  std::deque<v1::StreamRequest> early_ ABSL_GUARDED_BY(mutex_);  // what came while it was opened
+  bool half_closed_early_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace stoker

@@ -25,6 +25,9 @@ constexpr uint64_t kScratchBytes = uint64_t{8} << 20;
 // than these bytes, but at most this part of the limit.
 constexpr uint64_t kSubsets = 8, kLeastSubsetBytes = uint64_t{1} << 20, kSubsetPart = 16;
 
+// A view's plan keeps some hundred bytes for each of its passes.
+constexpr double kMostPasses = 4096;
+
 // A server that has no room for this many streams refuses to start.
 constexpr uint64_t kLeastStreams = 2;
 
@@ -37,7 +40,7 @@ uint64_t SubsetBytes(const Engine::Options& options) {
 
 uint64_t ReservedBytes(const Engine::Options& options) {
   uint64_t bytes = kBaseBytes + options.span_cache_bytes + SubsetBytes(options) +
-                   options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.max_pixels);
+                   options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
   for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
   for (const auto& [name, lists] : options.lists)
     for (const auto& [list, samples] : lists) bytes += samples->resident_bytes();
@@ -54,7 +57,7 @@ absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "memory_limit: ", MiB(options.memory_limit_bytes),
         " is too little: the process, its datasets, the span cache, and ", options.workers, " workers for images of ",
-        options.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams, " streams ", MiB(least),
+        options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams, " streams ", MiB(least),
         "; raise memory_limit, or lower max_pixels, workers or span_cache"));
   return options.memory_limit_bytes - reserved;
 }
@@ -78,7 +81,11 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
 Engine::Engine(Options options, uint64_t slab_bytes)
     : options_(std::move(options)),
       selections_(SubsetBytes(options_)),
-      workers_(options_.workers, slab_bytes, options_.max_pixels, options_.span_cache_bytes) {}
+      workers_({.workers = options_.workers,
+                .slab_bytes = slab_bytes,
+                .limits = options_.limits,
+                .cache_bytes = options_.span_cache_bytes,
+                .idle = options_.idle}) {}
 
 v1::ListDatasetsResponse Engine::ListDatasets() const {
   v1::ListDatasetsResponse response;
@@ -111,6 +118,11 @@ absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, con
     return absl::InvalidArgumentError(absl::StrCat("pipeline: a sample has ", server.sample_bytes(),
                                                    " bytes of output, and this server's memory allows spans of ",
                                                    workers_.max_span_bytes(), "; raise its memory_limit"));
+  if (const double passes = server.MostPassesOfView(); passes > kMostPasses)
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline: its ops may make ", passes, " passes over one image, at most ", kMostPasses));
+  if (const absl::Status status = CheckSampleCost(server, kUsualImage, options_.limits); !status.ok())
+    return absl::InvalidArgumentError(absl::StrCat("pipeline: ", status.message()));
   return server;
 }
 

@@ -31,7 +31,8 @@ class Engine {
     int workers = 1;                                                 // threads that make spans
     uint64_t memory_limit_bytes = 0;                                 // the process's peak resident memory
     uint64_t span_cache_bytes = 0;                                   // the part of it that keeps spans for reuse
-    uint64_t max_pixels = uint64_t{1} << 26;                         // pixels of the largest image to decode
+    SampleLimits limits;                                             // the most that it does for one sample
+    absl::Duration idle = absl::Seconds(10);                         // until an idle stream's memory is lent
     uint64_t pixel_check = 0;                                        // hash of the start-up self-check
     std::string build;                                               // description of the build, for people
   };

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "server/work/stage_clock.h"
@@ -17,12 +18,26 @@ Region Union(const Region& a, const Region& b) {
   return {top, left, {std::max(a.bottom(), b.bottom()) - top, std::max(a.right(), b.right()) - left}};
 }
 
-DecodeOptions DecoderOptions(const ServerPipeline& pipeline) {
-  return {
-      .max_pixels = pipeline.max_pixels(), .max_scans = pipeline.max_scans(), .warnings = pipeline.decode_warnings()};
+DecodeOptions DecoderOptions(const ServerPipeline& pipeline, const Interrupt& interrupt) {
+  return {.max_pixels = pipeline.max_pixels(),
+          .max_scans = pipeline.max_scans(),
+          .warnings = pipeline.decode_warnings(),
+          .interrupt = &interrupt};
 }
 
+// So many passes may the plans have that are kept until the image is decoded: some 2 MB.
+constexpr size_t kKeptPasses = 4096;
+
 }  // namespace
+
+absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits) {
+  const Cost cost = pipeline.CostOf(size);
+  if (Seconds(cost) <= limits.seconds) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "a sample with an image of %d×%d pixels would take about %.2g s of one worker (%.2g passes, %.2g operations, "
+      "%.2g bytes), and this server's limits.sample_seconds is %.2g",
+      size.width, size.height, Seconds(cost), cost.passes, cost.arithmetic, cost.bytes, limits.seconds));
+}
 
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
@@ -47,50 +62,64 @@ absl::Status SampleMaker::MakeImages(const Task& task, int source, std::span<con
   const SourceField& field = task.schema[source];
   if (field.kind == SourceField::Kind::kEncodedImage) {
     StageClock clock(times);
-    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task.pipeline)));
-    if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) > max_pixels_)
+    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task.pipeline, task.interrupt)));
+    if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) > limits_.max_pixels)
       return absl::ResourceExhaustedError(absl::StrCat("an image of ", size.width, "×", size.height,
-                                                       " is above this server's max_pixels of ", max_pixels_));
+                                                       " is above this server's max_pixels of ", limits_.max_pixels));
+    STOKER_RETURN_IF_ERROR(CheckSampleCost(task.pipeline, size, limits_));
     STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
-    return MakeFromFile(times);
+    return MakeFromFile(task, size, times);
   }
   StageClock clock(times);
   const ImageSize size = {field.shape[0], field.shape[1]};
   STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
-  MakeFrom({{bytes.data(), size, static_cast<ptrdiff_t>(size.width) * 3}, WholeOf(size)});
+  const SourceImage image = {{bytes.data(), size, static_cast<ptrdiff_t>(size.width) * 3}, WholeOf(size)};
+  const absl::Status status = MakeFrom(task, size, image);
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
-  return absl::OkStatus();
+  return status;
 }
 
 absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, const Place& place) {
   views_.clear();
+  size_t passes = 0;
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].source != source) continue;
     const std::span<uint8_t> slot = place.writer.Slot(i, place.index);
     const size_t view_bytes = slot.size() / outputs[i].view_count;
     for (uint32_t view = 0; view < outputs[i].view_count; ++view) {
-      STOKER_ASSIGN_OR_RETURN(const auto ops,
-                              task.pipeline.Draw(outputs[i], view, size, task.seed, task.epoch, task.position));
-      ImagePlan plan = ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
-      if (plan.peak_pixels() > max_pixels_)
+      STOKER_RETURN_IF_ERROR(task.interrupt.status());
+      STOKER_ASSIGN_OR_RETURN(ImagePlan plan, PlanView(task, outputs[i], view, size));
+      if (plan.peak_pixels() > limits_.max_pixels)
         return absl::ResourceExhaustedError(absl::StrCat("its ops make an image of ", plan.peak_pixels(),
-                                                         " pixels, above this server's max_pixels of ", max_pixels_));
-      views_.push_back({std::move(plan), slot.subspan(view * view_bytes, view_bytes)});
+                                                         " pixels, above this server's max_pixels of ",
+                                                         limits_.max_pixels));
+      passes += plan.steps().size();
+      const DecodeTarget target = plan.target();
+      views_.push_back({passes > kKeptPasses ? std::nullopt : std::optional(std::move(plan)), target, outputs[i], view,
+                        slot.subspan(view * view_bytes, view_bytes)});
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status SampleMaker::MakeFromFile(v1::StageTimes& times) {
+absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
+                                                ImageSize size) const {
+  STOKER_ASSIGN_OR_RETURN(const auto ops,
+                          task.pipeline.Draw(output, number, size, task.seed, task.epoch, task.position));
+  return ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
+}
+
+absl::Status SampleMaker::MakeFromFile(const Task& task, ImageSize size, v1::StageTimes& times) {
   StageClock clock(times);
   for (std::optional<DecodeTarget> target; (target = NextTarget()).has_value();) {
     STOKER_RETURN_IF_ERROR(decoder_.Decode(*target, image_));
     STOKER_CHECK(image_.eighths == target->eighths || image_.eighths == 8);
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
-    MakeFrom(SourceOf(image_));
+    const absl::Status status = MakeFrom(task, size, SourceOf(image_));
     clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
+    STOKER_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -99,19 +128,25 @@ std::optional<DecodeTarget> SampleMaker::NextTarget() const {
   std::optional<DecodeTarget> target;
   for (const View& view : views_) {
     if (view.made) continue;
-    const DecodeTarget& wanted = view.plan.target();
+    const DecodeTarget& wanted = view.target;
     if (!target.has_value()) target = wanted;
     *target = {Union(target->needed, wanted.needed), std::min(target->eighths, wanted.eighths)};
   }
   return target;
 }
 
-void SampleMaker::MakeFrom(const SourceImage& image) {
+absl::Status SampleMaker::MakeFrom(const Task& task, ImageSize size, const SourceImage& image) {
   for (View& view : views_) {
-    if (view.made || (image.eighths != 8 && image.eighths != view.plan.target().eighths)) continue;
-    augmenter_.Apply(view.plan, image, view.slot);
+    if (view.made || (image.eighths != 8 && image.eighths != view.target.eighths)) continue;
+    if (!view.plan.has_value()) {
+      STOKER_ASSIGN_OR_RETURN(view.plan, PlanView(task, view.output, view.number, size));
+    }
+    augmenter_.Apply(*view.plan, image, view.slot, task.interrupt);
+    STOKER_RETURN_IF_ERROR(task.interrupt.status());
+    view.plan.reset();
     view.made = true;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace stoker

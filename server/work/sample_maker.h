@@ -17,6 +17,19 @@
 
 namespace stoker {
 
+// The most that a server does for one sample.
+struct SampleLimits {
+  uint64_t max_pixels = uint64_t{1} << 26;  // of an image, and of what its ops make of it
+  double seconds = 10;                      // of one worker, by Seconds of the pipeline's cost
+};
+
+// The size of image that pipelines are weighed by before any is read.
+inline constexpr ImageSize kUsualImage = {375, 500};
+
+// OK if making a sample with images of `size` takes at most as long as `limits` allow; else says how long it takes.
+// ResourceExhausted.
+absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits);
+
 // Makes one sample's outputs from the bytes that were read: draws parameters, decodes, augments and packs straight into
 // the sample's slots in the span.
 //
@@ -24,15 +37,16 @@ namespace stoker {
 // time. Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
 class SampleMaker {
  public:
-  // An image above `max_pixels` counts as this server's failure (ResourceExhausted), not the sample's. Whether a sample
-  // is too large is decided by the pipeline's own limit, which is equal on every server.
-  explicit SampleMaker(uint64_t max_pixels) : max_pixels_(max_pixels) {}
+  // A sample above `limits` counts as this server's failure (ResourceExhausted), not the sample's. Whether a sample is
+  // too large is decided by the pipeline's own limit, which is equal on every server.
+  explicit SampleMaker(const SampleLimits& limits) : limits_(limits) {}
 
   // Tells what to make of a sample's bytes. Refers to its arguments.
   struct Task {
     const ServerPipeline& pipeline;
     const SourceSchema& schema;                  // the dataset's fields
     uint64_t seed = 0, epoch = 0, position = 0;  // what the random draws depend on
+    const Interrupt& interrupt;                  // ends making it early, with its status
   };
 
   // Makes every output of `sample` into the slots for offset `index` of the span, and adds the nanoseconds of each
@@ -42,9 +56,13 @@ class SampleMaker {
                     v1::StageTimes& times);
 
  private:
-  // One image to be made: how, and into which bytes.
+  // One image to be made: how, and into which bytes. Few plans are kept until their turn comes, however many views a
+  // sample has: the others are made again from the same draws.
   struct View {
-    ImagePlan plan;
+    std::optional<ImagePlan> plan;
+    DecodeTarget target;  // the plan's
+    const ServerPipeline::Output& output;
+    uint32_t number = 0;  // among the output's views
     std::span<uint8_t> slot;
     bool made = false;
   };
@@ -62,18 +80,22 @@ class SampleMaker {
   // Sets views_ to the views of the source field `source`, whose image has `size`.
   absl::Status Plan(const Task& task, int source, ImageSize size, const Place& place);
 
+  // Plans view number `number` of `output`. A plan is the same each time.
+  absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
+                                     ImageSize size) const;
+
   // Makes all of views_ from the file that was opened last. It decodes the file once for each size that they want.
-  absl::Status MakeFromFile(v1::StageTimes& times);
+  absl::Status MakeFromFile(const Task& task, ImageSize size, v1::StageTimes& times);
 
   // Returns what to decode next: the smallest size that any unmade view wants, and the region that covers what all
   // unmade views need. A file that cannot be decoded at a reduced size thus serves them all at once. None if all are
   // made.
   std::optional<DecodeTarget> NextTarget() const;
 
-  // Makes those unmade views that want an image of this size.
-  void MakeFrom(const SourceImage& image);
+  // Makes those unmade views of an image of `size` that want it as large as `image`.
+  absl::Status MakeFrom(const Task& task, ImageSize size, const SourceImage& image);
 
-  const uint64_t max_pixels_;
+  const SampleLimits limits_;
   Decoder decoder_;
   DecodedImage image_;
   Augmenter augmenter_;

@@ -39,9 +39,11 @@ void SpanCache::Put(const Key& key, const v1::SpanHeader& header, std::span<cons
     by_key_.erase(last->key);
     evicted.splice(evicted.begin(), entries_, last);
   }
+  Entries added;  // What may find no memory comes first, so that nothing is half done.
+  added.push_front({key, std::move(span), bytes});
+  by_key_.emplace(key, added.begin());
+  entries_.splice(entries_.begin(), added);
   stats_.bytes += bytes;
-  entries_.push_front({key, std::move(span), bytes});
-  by_key_[key] = entries_.begin();
 }
 
 void SpanCache::GiveUp(const Key& key) {

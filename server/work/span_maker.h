@@ -1,7 +1,6 @@
 #ifndef STOKER_SERVER_WORK_SPAN_MAKER_H_
 #define STOKER_SERVER_WORK_SPAN_MAKER_H_
 
-#include <functional>
 #include <memory>
 
 #include "common/identity/span_id.h"
@@ -18,14 +17,13 @@ namespace stoker {
 // One thread at a time: each worker owns one, which keeps codecs and scratch warm from sample to sample.
 class SpanMaker {
  public:
-  // `max_pixels` is this server's limit for one image: see SampleMaker.
-  explicit SpanMaker(uint64_t max_pixels) : maker_(max_pixels) {}
+  explicit SpanMaker(const SampleLimits& limits) : maker_(limits) {}
 
   // Fills `slab` with the span and returns its header. If the span cannot be made, header.error is set and the slab
-  // holds garbage. `abandoned` is asked before each sample; once it is true the span ends with an error too. Requires
-  // that plan.Check(span) is OK and slab.size() == plan.SpanBytes(span).
+  // holds garbage. Once `interrupt` is raised the span ends with an error too. Requires that plan.Check(span) is OK and
+  // slab.size() == plan.SpanBytes(span).
   v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
-                      const std::function<bool()>& abandoned);
+                      const Interrupt& interrupt);
 
   // How many positions after a bad sample's are tried, in order, as its substitute.
   static constexpr uint64_t kMaxSubstitutes = 16;
@@ -39,6 +37,7 @@ class SpanMaker {
     const SpanId& span;
     const SpanWriter writer;
     v1::SpanHeader& header;
+    const Interrupt& interrupt;
   };
 
   // Makes the sample at offset `index` of the span, or its substitute if the pipeline's policy allows one.

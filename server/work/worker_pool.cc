@@ -3,15 +3,25 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "common/wire/span_codec.h"
 #include "server/work/span_maker.h"
 
 namespace stoker {
+namespace {
+
+// How long a worker waits for memory until it tries again.
+constexpr absl::Duration kNoMemoryPause = absl::Milliseconds(10);
+
+}  // namespace
+
 // A stream as workers see it. The pool's mutex guards all members but the constants and the atomic.
 struct WorkerPool::Queue {
   const std::shared_ptr<const Dataset> dataset;
@@ -35,15 +45,16 @@ struct WorkerPool::Queue {
   uint64_t charged_ns = 0;
 
   // Nanoseconds that a span of this stream usually takes, which is the estimate for the next one. Unset until its first
-  // span is done; until then the pool's usual_ns serves.
+  // span is done; until then the pool's usual_ns serves, or what the pipeline's cost says if that is more.
   std::optional<uint64_t> usual_ns;
+  uint64_t weighed_ns = 0;
 
   // Set when the stream is destroyed. A worker asks it while it makes a span, without the mutex.
   std::atomic<bool> abandoned = false;
 };
 
 struct WorkerPool::State {
-  State(uint64_t cache_bytes, Clock clock) : now(std::move(clock)), cache(cache_bytes) {}
+  explicit State(const Options& options) : limits(options.limits), now(options.clock), cache(options.cache_bytes) {}
 
   // A span that a worker took from a queue, with the slab to make it in.
   struct Task {
@@ -53,6 +64,7 @@ struct WorkerPool::State {
     uint64_t charged_ns;  // estimated nanoseconds that the queue was charged for this span
   };
 
+  const SampleLimits limits;
   const Clock now;
   SpanCache cache;
   absl::Mutex mutex;
@@ -72,8 +84,12 @@ struct WorkerPool::State {
   std::optional<Task> Take() ABSL_LOCKS_EXCLUDED(mutex) {
     absl::MutexLock lock(&mutex);
     while (!stopping) {
-      if (auto task = TryTake()) return task;
-      changed.Wait(&mutex);
+      try {
+        if (auto task = TryTake()) return task;
+        changed.Wait(&mutex);
+      } catch (const std::bad_alloc&) {
+        changed.WaitWithTimeout(&mutex, kNoMemoryPause);
+      }
     }
     return std::nullopt;
   }
@@ -91,16 +107,23 @@ struct WorkerPool::State {
         return cache.Begin(queue->KeyOf(wanted.span));
       });
       if (next == queue->wanted.end()) continue;
-      auto slab = queue->account->TryTake(queue->plan.SpanBytes(next->span));
+      std::optional<SlabPool::Slab> slab;
+      try {
+        slab = queue->account->TryTake(queue->plan.SpanBytes(next->span));
+      } catch (const std::bad_alloc&) {
+        cache.GiveUp(queue->KeyOf(next->span));
+        throw;
+      }
       if (!slab.has_value()) {
         cache.GiveUp(queue->KeyOf(next->span));
         continue;
       }
-      Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(usual_ns)};
+      Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(std::max(usual_ns, queue->weighed_ns))};
       queue->worked_ns += task.charged_ns;
       queue->charged_ns += task.charged_ns;
       ++queue->in_work;
       queue->wanted.erase(next);
+      if (queue->wanted.empty()) queue->account->Rest();
       return task;
     }
     return std::nullopt;
@@ -129,10 +152,16 @@ struct WorkerPool::State {
   }
 
   // One worker's loop, until the pool stops.
-  void Run(uint64_t max_pixels);
+  void Run();
 
   // Gets the task's span from the cache or makes it. Takes the task's slab.
   FinishedSpan Make(SpanMaker& maker, Task& task);
+
+  // Makes the task's span and delivers it. Where memory runs out on the way, an error goes in its place.
+  void MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono::steady_clock::time_point begun);
+
+  // OK while somebody waits for a span of `queue` that was begun at `begun`.
+  absl::Status StillWanted(const Queue& queue, std::chrono::steady_clock::time_point begun) const;
 };
 
 FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
@@ -149,39 +178,86 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
     finished.slab.DropBuffer();
     return finished;
   }
-  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(),
-                               [&] { return queue.abandoned || stopping_now; });
+  if (task.slab.bytes().size() != queue.plan.SpanBytes(task.wanted.span)) throw std::bad_alloc();
+  const Interrupt interrupt([&, begun = now()] { return StillWanted(queue, begun); });
+  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt);
   if (finished.header.has_error()) {
     cache.GiveUp(key);
     finished.payload_hash = HashOfPayload({});
   } else {
     finished.payload_hash = HashOfPayload(task.slab.bytes());
-    cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
+    try {
+      cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
+    } catch (const std::bad_alloc&) {
+      cache.GiveUp(key);
+    }
     finished.slab = std::move(task.slab);
   }
   if (cache.enabled()) Wake();  // Wakes the workers that have a want for this same span.
   return finished;
 }
 
-void WorkerPool::State::Run(uint64_t max_pixels) {
-  SpanMaker maker(max_pixels);
+absl::Status WorkerPool::State::StillWanted(const Queue& queue, std::chrono::steady_clock::time_point begun) const {
+  if (queue.abandoned) return absl::CancelledError("nobody waits for it");
+  if (stopping_now) return absl::CancelledError("the server stops");
+  const double most = std::max(kSpanSeconds, limits.seconds);
+  if (std::chrono::duration<double>(now() - begun).count() <= most) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat("making the span took longer than ", most,
+                                                  " s; let the pipeline do less, or have a faster or idler server"));
+}
+
+// Tells a client that memory ran out. It takes little, and is tried until there is as much.
+FinishedSpan NoMemoryFor(const StreamPlan& plan, const SpanId& span) {
+  FinishedSpan failed;
+  failed.header.set_stream_key(plan.key());
+  failed.header.set_epoch(span.epoch);
+  failed.header.set_start(span.start);
+  failed.header.set_count(span.count);
+  failed.header.mutable_error()->set_kind(v1::ERROR_KIND_MACHINE);
+  failed.header.mutable_error()->set_message("no memory is left to make this span; lower the server's memory_limit");
+  failed.header.mutable_error()->set_position(span.start);
+  failed.payload_hash = HashOfPayload({});
+  return failed;
+}
+
+void WorkerPool::State::MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono::steady_clock::time_point begun) {
+  const Queue& queue = *task.queue;
+  const auto unwanted = [&] { return queue.abandoned || stopping_now; };
+  try {
+    FinishedSpan finished = Make(maker, task);
+    finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task.wanted.since).count());
+    if (!unwanted()) queue.deliver(std::move(finished));
+    return;
+  } catch (const std::bad_alloc&) {
+    cache.GiveUp(queue.KeyOf(task.wanted.span));
+    task.slab = {};
+  }
+  while (!unwanted()) {
+    try {
+      return queue.deliver(NoMemoryFor(queue.plan, task.wanted.span));
+    } catch (const std::bad_alloc&) {
+      absl::SleepFor(kNoMemoryPause);
+    }
+  }
+}
+
+void WorkerPool::State::Run() {
+  SpanMaker maker(limits);
   while (auto task = Take()) {
     const auto begun = now();
-    const Queue& queue = *task->queue;
-    FinishedSpan finished = Make(maker, *task);
-    finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task->wanted.since).count());
-    if (!queue.abandoned && !stopping_now) queue.deliver(std::move(finished));
+    MakeAndDeliver(maker, *task, begun);
     const uint64_t worked_ns = std::chrono::nanoseconds(now() - begun).count();
     absl::MutexLock lock(&mutex);
     Served(*task->queue, task->charged_ns, worked_ns);
   }
 }
 
-WorkerPool::WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes, Clock clock)
-    : state_(std::make_shared<State>(cache_bytes, std::move(clock))),
-      slabs_(slab_bytes, [state = state_] { state->Wake(); }) {
-  STOKER_CHECK(workers >= 1);
-  for (int i = 0; i < workers; ++i) threads_.emplace_back([state = state_, max_pixels] { state->Run(max_pixels); });
+WorkerPool::WorkerPool(Options options)
+    : state_(std::make_shared<State>(options)),
+      slabs_(
+          options.slab_bytes, [state = state_] { state->Wake(); }, options.idle, options.clock) {
+  STOKER_CHECK(options.workers >= 1);
+  for (int i = 0; i < options.workers; ++i) threads_.emplace_back([state = state_] { state->Run(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -201,6 +277,8 @@ absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::s
   STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes));
   auto queue =
       std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account)});
+  const double sample_seconds = Seconds(queue->plan.pipeline().CostOf(kUsualImage));
+  queue->weighed_ns = static_cast<uint64_t>(1e9 * sample_seconds * queue->plan.pipeline().span_samples());
   {
     absl::MutexLock lock(&state_->mutex);
     state_->queues.push_back(queue);
@@ -219,8 +297,8 @@ WorkerPool::Stream::~Stream() {
 }
 
 absl::Status WorkerPool::Stream::Want(const SpanId& span) {
-  STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
   absl::MutexLock lock(&state_->mutex);
+  STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
   if (queue_->wanted.empty()) state_->Catch(*queue_);
   queue_->wanted.push_back({span, state_->now()});
   state_->changed.Signal();
@@ -233,6 +311,7 @@ bool WorkerPool::Stream::Cancel(const SpanId& span) {
                             [&](const Queue::Wanted& wanted) { return wanted.span == span; });
   if (found == queue_->wanted.end()) return false;
   queue_->wanted.erase(found);
+  if (queue_->wanted.empty()) queue_->account->Rest();
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "server/pack/slab_pool.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/dataset.h"
+#include "server/work/sample_maker.h"
 #include "server/work/span_cache.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -60,8 +61,8 @@ class WorkerPool {
 
   // One client stream's wants. Thread-safe.
   //
-  // Its destructor drops what is still wanted. A span that a worker is making is given up at its next sample, or may
-  // still be delivered: so `deliver` must own what it needs.
+  // Its destructor drops what is still wanted. A span that a worker is making is given up soon, also in the middle of
+  // an image, or may still be delivered: so `deliver` must own what it needs.
   class Stream {
    public:
     Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue);
@@ -84,15 +85,24 @@ class WorkerPool {
   // Tells the time by which working time is measured. It never goes back, and may be called on any thread.
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  // Starts `workers` ≥ 1 threads, which share `slab_bytes` of memory and decode images of up to `max_pixels`. The cache
-  // keeps up to `cache_bytes` of spans; 0 means no cache. Tests bring a `clock` of their own, since it decides whose
-  // turn comes next.
-  WorkerPool(int workers, uint64_t slab_bytes, uint64_t max_pixels, uint64_t cache_bytes = 0,
-             Clock clock = std::chrono::steady_clock::now);
+  // The longest that a worker stays with one span, or as long as one sample may take if that is longer. Clients have
+  // asked another server by then.
+  static constexpr double kSpanSeconds = 60;
+
+  struct Options {
+    int workers = 1;          // threads, at least 1
+    uint64_t slab_bytes = 0;  // memory that they share
+    SampleLimits limits;
+    uint64_t cache_bytes = 0;                 // the cache keeps so many bytes of spans; 0: none
+    absl::Duration idle = absl::Seconds(10);  // after so long a stream that wants nothing lends its memory to others
+    // Tests bring a clock of their own, since it decides whose turn comes next, and which span has taken too long.
+    Clock clock = std::chrono::steady_clock::now;
+  };
+  explicit WorkerPool(Options options);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Waits for the samples in hand, then stops. Drops all other wants.
+  // Gives up the spans in hand, also in the middle of an image, and drops all other wants.
   ~WorkerPool();
 
   // Adds a stream, whose spans go to `deliver`. ResourceExhausted if there is no memory for another stream.

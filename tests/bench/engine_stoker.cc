@@ -53,7 +53,8 @@ struct Worker::State {
   const ServerPipeline pipeline;
   std::vector<uint8_t> slab = std::vector<uint8_t>(pipeline.span_samples() * pipeline.sample_bytes());
   const SpanWriter writer{pipeline, pipeline.span_samples(), slab};
-  SampleMaker maker{uint64_t{1} << 26};
+  SampleMaker maker{SampleLimits{}};
+  Interrupt never;
   v1::StageTimes times;
   uint32_t index = 0;
 };
@@ -63,7 +64,7 @@ Worker::~Worker() = default;
 
 void Worker::Make(const SampleBytes& sample, uint64_t pass, uint64_t position) {
   State& state = *state_;
-  const SampleMaker::Task task = {state.pipeline, FileSchema(), 0, pass, position};
+  const SampleMaker::Task task = {state.pipeline, FileSchema(), 0, pass, position, state.never};
   const absl::Status status = state.maker.Make(task, sample, state.writer, state.index, state.times);
   STOKER_CHECK(status.ok());
   state.index = (state.index + 1) % state.pipeline.span_samples();

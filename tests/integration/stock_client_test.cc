@@ -85,6 +85,52 @@ TEST_F(StockClientTest, GetsWhatItIsOwedAfterHalfClosing) {
   EXPECT_TRUE(stream_->Finish().ok());
 }
 
+TEST_F(StockClientTest, GetsWhatItWantedBeforeTheStreamWasOpen) {
+  v1::StreamRequest request;
+  request.mutable_open()->set_dataset("synthetic");
+  request.mutable_open()->mutable_pipeline();
+  ASSERT_TRUE(stream_->Write(request));
+  for (uint64_t start = 0; start < 96; start += 8) Want(start, 8);
+  stream_->WritesDone();
+  ASSERT_TRUE(Read().has_opened());
+  v1::StreamResponse response;
+  int spans = 0;
+  while (stream_->Read(&response)) spans += response.has_span();
+  EXPECT_EQ(spans, 12);
+  EXPECT_TRUE(stream_->Finish().ok());
+}
+
+// Some 50 KB that ask for many hours of work: turns of 16 million pixels, in 64 views.
+TEST_F(StockClientTest, IsRefusedWhatCostsTooMuchWithTheFigures) {
+  v1::StreamRequest request;
+  request.mutable_open()->set_dataset("synthetic");
+  for (int group = 0; group < 16; ++group) {
+    v1::Views& views = *request.mutable_open()->mutable_pipeline()->add_views();
+    views.set_name("view" + std::to_string(group));
+    views.set_count(4);
+    v1::Resize& resize = *views.add_ops()->mutable_resize();
+    resize.add_size(4096);
+    resize.add_size(4096);
+    for (int i = 0; i < 60; ++i) views.add_ops()->mutable_random_rotation()->add_degrees(30);
+    views.add_ops()->mutable_center_crop()->add_size(1);
+  }
+  const grpc::Status status = EndOf({request});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("s of one worker"));
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("limits.sample_seconds is 10"));
+}
+
+TEST_F(StockClientTest, IsRefusedMorePassesThanAPlanMayHave) {
+  v1::StreamRequest request;
+  request.mutable_open()->set_dataset("synthetic");
+  auto& ops = *request.mutable_open()->mutable_pipeline()->mutable_ops();
+  for (int i = 0; i < 64; ++i) {
+    v1::RandomApply& apply = *ops.Add()->mutable_random_apply();
+    for (int j = 0; j < 64; ++j) apply.add_transforms()->mutable_rand_augment()->set_num_ops(64);
+  }
+  EXPECT_THAT(EndOf({request}).error_message(), testing::HasSubstr("262144 passes over one image, at most 4096"));
+}
+
 TEST_F(StockClientTest, AskedTwiceGetsTheSameBytesTwice) {
   Open();
   Want(0, 8);

@@ -109,6 +109,29 @@ TEST(SlabPoolTest, ALargerSpanReservesMoreOrIsRefused) {
   EXPECT_TRUE(absl::IsResourceExhausted(large->Reserve(pool.max_span_bytes())));
 }
 
+// An account that rests lends what it reserved, and no other does: one that holds a slab, or that wants one.
+TEST(SlabPoolTest, OnlyAccountsThatRestLend) {
+  std::chrono::steady_clock::time_point now;
+  SlabPool pool(
+      6 * kOverhead + 12 * kMiB, [] {}, absl::Seconds(10), [&] { return now; });
+  auto holds = *pool.OpenAccount(kMiB), wants = *pool.OpenAccount(kMiB), rests = *pool.OpenAccount(kMiB);
+  ASSERT_TRUE(holds->Reserve(kMiB).ok() && wants->Reserve(kMiB).ok());
+  auto slab = holds->TryTake(kMiB);
+  holds->Rest();
+  EXPECT_FALSE(pool.OpenAccount(kMiB).ok());
+  now += std::chrono::seconds(10);
+  auto taker = *pool.OpenAccount(kMiB);
+  ASSERT_TRUE(taker->Reserve(kMiB).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(rests->Reserve(kMiB)));  // Nobody else rests.
+  slab.reset();
+  EXPECT_TRUE(absl::IsResourceExhausted(rests->Reserve(kMiB)));  // It has not rested for long.
+  now += std::chrono::seconds(10);
+  EXPECT_TRUE(rests->Reserve(kMiB).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(holds->Reserve(kMiB)));
+  taker.reset();
+  EXPECT_TRUE(holds->Reserve(kMiB).ok());
+}
+
 TEST(SlabPoolTest, TellsThatMemoryCameFreeWithoutHoldingALock) {
   int released = 0;
   SlabPool* pointer = nullptr;

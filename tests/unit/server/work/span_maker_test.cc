@@ -1,11 +1,16 @@
 #include "server/work/span_maker.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <climits>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -18,6 +23,12 @@ namespace {
 using testing::HasSubstr;
 
 using Bytes = std::vector<uint8_t>;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
 
 // Encoded images in memory, and their number as a label.
 class Photos : public Dataset {
@@ -72,7 +83,7 @@ struct Span {
 Span Make(SpanMaker& maker, const StreamPlan& plan, const Dataset& dataset, const SpanId& id) {
   Span span;
   span.bytes.assign(plan.SpanBytes(id), 0xcd);
-  span.header = maker.Make(plan, dataset, id, span.bytes, [] { return false; });
+  span.header = maker.Make(plan, dataset, id, span.bytes, Interrupt());
   return span;
 }
 
@@ -107,7 +118,7 @@ TEST(SpanMakerTest, ASpanDoesNotDependOnWhatItsMakerMadeBefore) {
   const Photos photos(std::move(files));
   const StreamPlan plan = Plan(kAllOps, photos);
   const StreamPlan other = Plan("ops { resize { size: 300 size: 301 } }", photos);
-  SpanMaker fresh(kMaxPixels), worn(kMaxPixels);
+  SpanMaker fresh({kMaxPixels}), worn({kMaxPixels});
   ASSERT_FALSE(Make(worn, other, photos, Epoch(photos, 3)).header.has_error());
   for (uint32_t i = static_cast<uint32_t>(photos.size()); i-- > 0;)
     ASSERT_FALSE(Make(worn, plan, photos, {1, i, 1}).header.has_error());
@@ -143,10 +154,10 @@ constexpr char kViews[] =
 
 // Makes all of `photos` at once, and expects of each view what it is alone. Returns the sizes, in eighths, that each
 // sample was decoded at.
-std::vector<std::set<int>> ExpectViewsAsAlone(const std::vector<Bytes>& files) {
+std::vector<std::set<int>> ExpectViewsAsAlone(const std::vector<Bytes>& files, const std::string& views = kViews) {
   const Photos photos(files);
-  const StreamPlan plan = Plan(kViews, photos);
-  SpanMaker maker(kMaxPixels);
+  const StreamPlan plan = Plan(views, photos);
+  SpanMaker maker({kMaxPixels});
   Span span = Make(maker, plan, photos, Epoch(photos));
   EXPECT_FALSE(span.header.has_error()) << span.header.error().message();
   const SpanWriter places(plan.pipeline(), span.header.count(), span.bytes);
@@ -181,11 +192,102 @@ TEST(SpanMakerTest, ViewsOfWhatCannotBeReducedAreWhatTheyWouldBeAlone) {
   for (const auto& sizes : ExpectViewsAsAlone(files)) EXPECT_THAT(sizes, testing::ElementsAre(8));
 }
 
+// A thousand views, each of them changed up to 64 times.
+std::string ManyViews() {
+  std::string views;
+  for (int group = 0; group < 16; ++group)
+    absl::StrAppend(&views, "views { name: 'view", group, "' count: 64 ops { resize { size: 8 size: 8 } } ",
+                    "ops { rand_augment { num_ops: 64 } } } ");
+  return views;
+}
+
+TEST(SpanMakerTest, ViewsThatArePlannedTwiceAreWhatTheyWouldBeAlone) {
+  ExpectViewsAsAlone({Jpeg(1, {40, 40})}, ManyViews());
+}
+
+// Bytes of the most memory that the process has had since the last call.
+uint64_t PeakSinceLastCall() {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  uint64_t kib = 0;
+  while (std::getline(status, line))
+    if (line.rfind("VmHWM:", 0) == 0) kib = std::stoull(line.substr(6));
+  std::ofstream("/proc/self/clear_refs") << 5;
+  return kib << 10;
+}
+
+TEST(SpanMakerTest, PlansOfManyViewsTakeLittleMemory) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep what was freed";
+  const Photos photos({Jpeg(1, {40, 40})});
+  const StreamPlan plan = Plan(ManyViews(), photos);
+  SpanMaker maker({kMaxPixels});
+  PeakSinceLastCall();
+  const uint64_t before = PeakSinceLastCall();
+  EXPECT_FALSE(Make(maker, plan, photos, {0, 0, 1}).header.has_error());
+  EXPECT_LT(PeakSinceLastCall() - before, uint64_t{16} << 20);
+}
+
+double ThreadSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Blurs, turns and resizes of one large image.
+std::string LongPipeline() {
+  std::string ops = "ops { resize { size: 700 size: 700 } } ";
+  for (int i = 0; i < 8; ++i)
+    ops +=
+        "ops { gaussian_blur { kernel_size: 31 } } "
+        "ops { random_rotation { degrees: 20 interpolation: INTERPOLATION_BILINEAR } } ";
+  return ops;
+}
+
+TEST(SpanMakerTest, ASampleThatNobodyWaitsForIsGivenUpInTheMiddle) {
+  const Photos photos({Jpeg(1, {600, 700})});
+  const StreamPlan plan = Plan(LongPipeline(), photos);
+  SpanMaker maker({kMaxPixels});
+  Bytes bytes(plan.SpanBytes({0, 0, 1}));
+  int asked = 0;
+  const auto make = [&](int raised_at) {
+    asked = 0;
+    const double begun = ThreadSeconds();
+    const Interrupt interrupt(
+        [&] { return ++asked < raised_at ? absl::OkStatus() : absl::CancelledError("nobody waits"); });
+    const v1::SpanHeader header = maker.Make(plan, photos, {0, 0, 1}, bytes, interrupt);
+    EXPECT_EQ(header.has_error(), raised_at <= asked);
+    if (header.has_error()) {
+      EXPECT_THAT(header.error().message(), HasSubstr("nobody waits"));
+      EXPECT_EQ(header.error().kind(), v1::ERROR_KIND_MACHINE);
+    }
+    return ThreadSeconds() - begun;
+  };
+  make(INT_MAX);
+  const double whole = make(INT_MAX);
+  const int asks = asked;
+  EXPECT_GT(asks, 16 * 700 / kInterruptRows);
+  for (int raised_at : {1, 5, asks / 2, asks}) {
+    make(raised_at);
+    EXPECT_EQ(asked, raised_at);
+  }
+  EXPECT_LT(make(asks / 10), whole / 2);
+}
+
+TEST(SpanMakerTest, RefusesASampleThatTakesTooLongWithTheFigures) {
+  const Photos photos({Jpeg(1, {600, 700})});
+  const StreamPlan plan = Plan(LongPipeline(), photos);
+  SpanMaker maker({kMaxPixels, /*seconds=*/0.01});
+  const Span span = Make(maker, plan, photos, Epoch(photos));
+  EXPECT_EQ(span.header.error().kind(), v1::ERROR_KIND_MACHINE);
+  EXPECT_THAT(span.header.error().message(), HasSubstr("700×600 pixels would take about"));
+  EXPECT_THAT(span.header.error().message(), HasSubstr("limits.sample_seconds is 0.01"));
+}
+
 TEST(SpanMakerTest, NamesTheSampleWhoseBytesAreBad) {
   Bytes damaged = Jpeg(1, {64, 64});
   damaged.resize(damaged.size() / 2);
   const Photos photos({damaged});
-  SpanMaker maker(kMaxPixels);
+  SpanMaker maker({kMaxPixels});
   const Span span = Make(maker, Plan(kViews, photos), photos, Epoch(photos));
   EXPECT_EQ(span.header.error().kind(), v1::ERROR_KIND_SAMPLE);
   EXPECT_THAT(span.header.error().message(), HasSubstr("photo/0"));
@@ -195,7 +297,7 @@ TEST(SpanMakerTest, BlamesThisServerForImagesAboveItsLimit) {
   const Photos photos({Jpeg(1, {64, 64})});
   const StreamPlan enlarging = Plan("ops { resize { size: 200 size: 200 } } ops { center_crop { size: 8 } }", photos);
   const StreamPlan small = Plan("ops { center_crop { size: 8 } }", photos);
-  SpanMaker maker(64 * 64), smaller(64 * 64 - 1);
+  SpanMaker maker({64 * 64}), smaller({64 * 64 - 1});
   EXPECT_FALSE(Make(maker, small, photos, Epoch(photos)).header.has_error());
   for (const Span& span :
        {Make(maker, enlarging, photos, Epoch(photos)), Make(smaller, small, photos, Epoch(photos))}) {

@@ -39,13 +39,14 @@ class FakeDataset : public Dataset {
   std::string SampleName(uint64_t id) const override { return "fake/" + std::to_string(id); }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override {
     if (gate != nullptr) gate->WaitForNotification();
-    if (clock != nullptr) clock->Advance(std::chrono::nanoseconds(5));
+    if (clock != nullptr) clock->Advance(reading);
     sample.fields.assign(1, {static_cast<uint8_t>(id)});
     return id == failing ? absl::UnavailableError("EIO") : absl::OkStatus();
   }
 
   absl::Notification* gate = nullptr;
   FakeClock* clock = nullptr;
+  std::chrono::nanoseconds reading{5};  // what reading a sample takes by `clock`
   uint64_t failing = ~uint64_t{0};
 
  private:
@@ -89,7 +90,7 @@ class Collector {
 TEST(WorkerPoolTest, MakesWhatIsWantedInOrder) {
   auto dataset = std::make_shared<FakeDataset>();
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget});
   auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   for (uint64_t start : {8, 0, 16}) ASSERT_TRUE(stream->Want({0, start, 4}).ok());
   collector.Await(3);
@@ -105,7 +106,7 @@ TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
   FakeClock clock;
   dataset->clock = &clock;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20, /*cache_bytes=*/0, clock.clock());
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .clock = clock.clock()});
   auto greedy = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto modest = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
   for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(greedy->Want({0, i % 200 * 4096, 4096}).ok());
@@ -121,7 +122,7 @@ TEST(WorkerPoolTest, RestEarnsNoCredit) {
   FakeClock clock;
   dataset->clock = &clock;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20, /*cache_bytes=*/0, clock.clock());
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .clock = clock.clock()});
   auto worked = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   for (uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(worked->Want({0, i % 200 * 4096, 4096}).ok());
   collector.Await(2000);
@@ -142,7 +143,7 @@ TEST(WorkerPoolTest, AStreamThatStalledTakesNoTurnsFromOneThatJoins) {
   absl::Notification gate;
   dataset->gate = &gate;
   Collector collector;
-  WorkerPool pool(4, kBudget, 1 << 20);
+  WorkerPool pool({.workers = 4, .slab_bytes = kBudget});
   auto stalled = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto joins = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
   for (uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 4096, 4096}).ok());
@@ -161,7 +162,7 @@ TEST(WorkerPoolTest, ASpanThatNobodyWaitsForIsGivenUp) {
   absl::Notification gate;
   dataset->gate = &gate;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget});
   auto gone = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   ASSERT_TRUE(gone->Want({0, 0, 4096}).ok());
   auto other = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
@@ -172,12 +173,51 @@ TEST(WorkerPoolTest, ASpanThatNobodyWaitsForIsGivenUp) {
   EXPECT_EQ(collector.Await(1)[0], 2);
 }
 
+TEST(WorkerPoolTest, ASpanThatTakesTooLongIsGivenUpAndSaysSo) {
+  auto dataset = std::make_shared<FakeDataset>();
+  FakeClock clock;
+  dataset->clock = &clock;
+  dataset->reading = std::chrono::seconds(40);
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .clock = clock.clock()});
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  ASSERT_TRUE(stream->Want({0, 0, 1}).ok());
+  ASSERT_TRUE(stream->Want({0, 0, 4096}).ok());
+  collector.Await(2);
+  EXPECT_FALSE(collector.spans()[0].header.has_error());
+  const v1::Error& error = collector.spans()[1].header.error();
+  EXPECT_EQ(error.kind(), v1::ERROR_KIND_MACHINE);
+  EXPECT_THAT(error.message(), testing::HasSubstr("(id 2, position 2): making the span took longer than 60 s"));
+}
+
+// Streams that want nothing have reserved all memory. One that comes later gets theirs, and they get it back.
+TEST(WorkerPoolTest, StreamsThatWantNothingLendTheirMemory) {
+  auto dataset = std::make_shared<FakeDataset>();
+  FakeClock clock;
+  Collector collector;
+  WorkerPool pool({.workers = 1,
+                   .slab_bytes = 4 * SlabPool::kStreamOverheadBytes + (1 << 16),
+                   .idle = absl::Seconds(10),
+                   .clock = clock.clock()});
+  std::vector<std::unique_ptr<WorkerPool::Stream>> idle;
+  for (int i = 0; i < 2; ++i) idle.push_back(*pool.AddStream(dataset, Plan(*dataset), collector.For(i)));
+  EXPECT_TRUE(absl::IsResourceExhausted(pool.AddStream(dataset, Plan(*dataset), collector.For(2)).status()));
+  clock.Advance(std::chrono::seconds(11));
+  auto fresh = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
+  ASSERT_TRUE(fresh->Want({0, 0, 4096}).ok());
+  collector.Await(1);
+  collector.spans().clear();
+  clock.Advance(std::chrono::seconds(11));
+  for (auto& stream : idle) ASSERT_TRUE(stream->Want({0, 0, 4096}).ok());
+  EXPECT_THAT(collector.Await(3), testing::ElementsAre(2, 0, 1));
+}
+
 TEST(WorkerPoolTest, ACancelledWantIsNotMade) {
   auto dataset = std::make_shared<FakeDataset>();
   absl::Notification gate;
   dataset->gate = &gate;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget});
   auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   for (uint64_t start : {0, 4, 8}) ASSERT_TRUE(stream->Want({0, start, 4}).ok());
   EXPECT_TRUE(stream->Cancel({0, 8, 4}));
@@ -192,7 +232,7 @@ TEST(WorkerPoolTest, AFailedSpanNamesItsSampleAndHoldsNoMemory) {
   auto dataset = std::make_shared<FakeDataset>();
   dataset->failing = 6;
   Collector collector;
-  WorkerPool pool(1, kBudget, 1 << 20);
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget});
   auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   ASSERT_TRUE(stream->Want({3, 4, 4}).ok());
   collector.Await(1);
@@ -207,7 +247,7 @@ TEST(WorkerPoolTest, AFailedSpanNamesItsSampleAndHoldsNoMemory) {
 TEST(WorkerPoolTest, AStreamThatTakesNothingOffLeavesOthersTheirTurn) {
   auto dataset = std::make_shared<FakeDataset>();
   Collector stalled, other;
-  WorkerPool pool(2, 4 * SlabPool::kStreamOverheadBytes + (1 << 16), 1 << 20);
+  WorkerPool pool({.workers = 2, .slab_bytes = 4 * SlabPool::kStreamOverheadBytes + (1 << 16)});
   auto holds = *pool.AddStream(dataset, Plan(*dataset), stalled.For(1));
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(holds->Want({0, i * 4096, 4096}).ok());
   auto reads = *pool.AddStream(dataset, Plan(*dataset), [&, deliver = other.For(2)](FinishedSpan span) {
@@ -221,7 +261,7 @@ TEST(WorkerPoolTest, AStreamThatTakesNothingOffLeavesOthersTheirTurn) {
 TEST(WorkerPoolTest, EndsWithWantsOutstanding) {
   auto dataset = std::make_shared<FakeDataset>();
   Collector collector;
-  auto pool = std::make_unique<WorkerPool>(2, kBudget, 1 << 20);
+  auto pool = std::make_unique<WorkerPool>(WorkerPool::Options{.workers = 2, .slab_bytes = kBudget});
   auto stream = *pool->AddStream(dataset, Plan(*dataset), collector.For(1));
   for (uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(stream->Want({0, i * 64, 64}).ok());
   stream.reset();
