@@ -1,6 +1,9 @@
 // stokerd: serves datasets as streams of decoded and augmented samples.
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "server/main/check.h"
 #include "server/main/library_logs.h"
 #include "server/main/prepare_command.h"
+#include "server/main/reload.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
 #include "server/observe/log.h"
@@ -123,10 +127,15 @@ absl::Status Serve(const Flags& flags) {
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));
   ServiceLog& service = server->service_log();
-  const std::string signal = AwaitStop(kReportPeriod, [&] {
+  auto reloader = std::make_unique<Reloader>(server.get(), config, [flags] { return Configuration(flags); });
+  const auto report = [&] {
     if (const std::string recent = service.TakeRecent(); !recent.empty())
       spdlog::info("in the last minute: {}", recent);
-  });
+  };
+  const std::string signal = AwaitStop({.period = kReportPeriod,
+                                        .report = report,
+                                        .healthy = [&] { return server->Healthy(); },
+                                        .reload = [&] { reloader->Reload(); }});
   UnblockStopSignals();
   const absl::Duration drain = server->settings().drain;
   spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(drain));
@@ -134,6 +143,8 @@ absl::Status Serve(const Flags& flags) {
   const bool ended = server->Drain();
   spdlog::info("served in all: {}", service.Total());
   spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
+  FlushLog();
+  if (reloader->busy()) std::_Exit(0);  // It may be indexing for an hour.
   return absl::OkStatus();
 }
 
@@ -162,6 +173,7 @@ int Main(int argc, char** argv) {
   if (prepare.parsed()) return prepare.Run();
 
   const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
+  FlushLog();
   if (status.ok()) return 0;
   std::fprintf(stderr, "stokerd: %s\n", std::string(status.message()).c_str());
   return 1;
@@ -171,6 +183,7 @@ int Main(int argc, char** argv) {
 }  // namespace stoker
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // Whoever reads what we print may leave.
   stoker::ForgetOtherEnvironment();
   stoker::TakeLibraryLogs();
   return stoker::Main(argc, argv);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
 #include "common/status_macros.h"
+#include "google/protobuf/util/message_differencer.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
@@ -69,9 +70,9 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                                                      Datasets datasets) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
   STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(config, datasets));
-  return Engine::Create({.datasets = std::move(datasets),
-                         .lists = std::move(lists),
-                         .pipelines = {config.pipelines().begin(), config.pipelines().end()},
+  return Engine::Create({.catalog = {.datasets = std::move(datasets),
+                                     .lists = std::move(lists),
+                                     .pipelines = {config.pipelines().begin(), config.pipelines().end()}},
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
@@ -99,6 +100,13 @@ Server::Server(Settings settings, std::unique_ptr<Engine> engine)
     : settings_(std::move(settings)), engine_(std::move(engine)), service_(engine_.get()) {}
 
 namespace {
+
+// Returns what a configuration says of the dataset of this name; null if nothing.
+const v1::DatasetConfig* ConfigOf(const v1::ServerConfig& config, const std::string& name) {
+  for (const auto& dataset : config.datasets())
+    if (const auto of = DatasetName(dataset); of.ok() && *of == name) return &dataset;
+  return nullptr;
+}
 
 std::shared_ptr<grpc::ServerCredentials> Credentials(const Settings& settings) {
   if (!settings.tls.has_value()) return grpc::InsecureServerCredentials();
@@ -133,9 +141,32 @@ absl::Status Server::Listen() {
                      settings_.tls.has_value() ? " Or tls: is the key the certificate's?" : ""));
   address_ = local ? asked : absl::StrCat(settings_.host, ":", port);
   grpc_->GetHealthCheckService()->SetServingStatus(v1::DataService::service_full_name(), true);
+  pulse_.emplace(grpc_->InProcessChannel(grpc::ChannelArguments()));
   spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),
                settings_.workers, FormatByteSize(engine_->slab_bytes()), settings_.max_pixels);
   return absl::OkStatus();
+}
+
+absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig& fresh) {
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(fresh));
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(fresh, settings));
+  const auto catalog = engine_->catalog();
+  for (auto& [name, dataset] : datasets) {
+    const auto kept = catalog->datasets.find(name);
+    const auto *before = ConfigOf(was, name), *now = ConfigOf(fresh, name);
+    if (kept == catalog->datasets.end() || before == nullptr || now == nullptr) continue;
+    const bool same = google::protobuf::util::MessageDifferencer::Equals(*before, *now);
+    if (same && kept->second->fingerprint() == dataset->fingerprint()) dataset = kept->second;
+  }
+  STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(fresh, datasets));
+  return engine_->Replace({.datasets = std::move(datasets),
+                           .lists = std::move(lists),
+                           .pipelines = {fresh.pipelines().begin(), fresh.pipelines().end()}});
+}
+
+bool Server::Healthy() {
+  const bool answers = pulse_->Feel();
+  return answers && !engine_->stuck();
 }
 
 bool Server::Drain() {
@@ -148,6 +179,7 @@ bool Server::Drain() {
 
 Server::~Server() {
   if (grpc_ == nullptr) return;
+  pulse_.reset();
   grpc_->Shutdown(absl::ToChronoTime(absl::Now()));
   grpc_->Wait();
   service_.AwaitStreamsEnd(absl::InfiniteDuration());

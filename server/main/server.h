@@ -3,12 +3,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/server.h"
 #include "server/config/settings.h"
+#include "server/main/pulse.h"
 #include "server/send/data_service.h"
 #include "server/work/engine.h"
 #include "stoker/v1/config.pb.h"
@@ -42,6 +44,14 @@ class Server {
   // What it was started with.
   const Settings& settings() const { return settings_; }
 
+  // Serves new streams what `fresh` says of datasets, lists and pipelines; `was` is what is served now. A dataset that
+  // is configured as before and has the same fingerprint is kept. Errors name the key or path, and then nothing
+  // changes. May take long, like OpenDatasets. One thread at a time.
+  absl::Status Replace(const v1::ServerConfig& was, const v1::ServerConfig& fresh);
+
+  // Returns whether gRPC's threads and the workers still answer. Never blocks.
+  bool Healthy();
+
   // Counts what streams do.
   ServiceLog& service_log() { return service_.log(); }
 
@@ -59,6 +69,7 @@ class Server {
   DataService service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::optional<Pulse> pulse_;
 };
 
 // The engine over `datasets`: what Start serves.

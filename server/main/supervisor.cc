@@ -3,10 +3,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "server/main/notify_socket.h"
+#include "spdlog/spdlog.h"
 
 namespace stoker {
 namespace {
@@ -16,6 +17,7 @@ sigset_t StopSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -31,21 +33,35 @@ void UnblockStopSignals() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-std::string AwaitStop(absl::Duration period, const std::function<void()>& report) {
+std::string AwaitStop(const Duties& duties) {
   const sigset_t signals = StopSignals();
   const absl::Duration watchdog = WatchdogPeriod();
-  absl::Time report_at = absl::Now() + period;
+  auto reported = std::chrono::steady_clock::now();
+  bool was_healthy = true;
   while (true) {
-    const absl::Duration wait =
-        std::min(watchdog / 2, std::clamp(report_at - absl::Now(), absl::ZeroDuration(), period));
+    const absl::Duration left = duties.period - absl::FromChrono(std::chrono::steady_clock::now() - reported);
+    const absl::Duration wait = std::min(watchdog / 2, std::clamp(left, absl::ZeroDuration(), duties.period));
     const timespec interval = absl::ToTimespec(wait);
     const int signal = sigtimedwait(&signals, nullptr, &interval);
+    if (signal == SIGHUP) {
+      duties.reload();
+      continue;
+    }
     if (signal > 0) return signal == SIGTERM ? "SIGTERM" : "SIGINT";
-    if (watchdog < absl::InfiniteDuration()) NotifyServiceManager("WATCHDOG=1");
-    if (absl::Now() < report_at) continue;
-    report();
-    report_at = absl::Now() + period;
+    const bool healthy = duties.healthy();
+    if (was_healthy && !healthy) spdlog::error("workers or gRPC's threads no longer answer");
+    was_healthy = healthy;
+    if (healthy && watchdog < absl::InfiniteDuration()) NotifyServiceManager("WATCHDOG=1");
+    if (absl::FromChrono(std::chrono::steady_clock::now() - reported) < duties.period) continue;
+    duties.report();
+    reported = std::chrono::steady_clock::now();
   }
+}
+
+void NotifyReloading() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC, as systemd wants it.
+  const int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  NotifyServiceManager(absl::StrCat("RELOADING=1\nMONOTONIC_USEC=", us));
 }
 
 void NotifyReady(const std::string& status) { NotifyServiceManager(absl::StrCat("READY=1\nSTATUS=", status)); }

@@ -1,13 +1,17 @@
 #include "server/observe/log.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "nlohmann/json.hpp"
+#include "server/observe/line_writer.h"
 #include "spdlog/pattern_formatter.h"
-#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/sinks/base_sink.h"
 #include "spdlog/spdlog.h"
 
 namespace stoker {
@@ -54,6 +58,36 @@ spdlog::level::level_enum Level(v1::LogLevel level) {
   }
 }
 
+// Hands lines to a LineWriter.
+class StderrSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit StderrSink(std::unique_ptr<spdlog::formatter> formatter)
+      : base_sink(std::move(formatter)), writer_(STDERR_FILENO, [this](uint64_t lines) {
+          const std::string text = fmt::format("{} lines of log were dropped: nobody read stderr", lines);
+          return Line({"stokerd", spdlog::level::warn, text});
+        }) {}
+
+  bool Flush(absl::Duration at_most) { return writer_.Flush(at_most); }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override { writer_.Write(Line(message)); }
+  void flush_() override {}
+
+  std::string Line(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t line;
+    // A formatter keeps the time that it formatted last, so each thread takes one of its own.
+    formatter_->clone()->format(message, line);
+    return fmt::to_string(line);
+  }
+
+  LineWriter writer_;  // Last: its thread ends before the formatter goes.
+};
+
+std::shared_ptr<StderrSink>& Sink() {
+  static std::shared_ptr<StderrSink> sink;
+  return sink;
+}
+
 }  // namespace
 
 void SetUpLog(const v1::LogConfig& config) {
@@ -63,10 +97,16 @@ void SetUpLog(const v1::LogConfig& config) {
   } else {
     formatter->add_flag<TextMessage>('*').set_pattern("%Y-%m-%d %H:%M:%S.%e %L %*");
   }
-  auto logger = std::make_shared<spdlog::logger>("stokerd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_formatter(std::move(formatter));
+  Sink() = std::make_shared<StderrSink>(std::move(formatter));
+  auto logger = std::make_shared<spdlog::logger>("stokerd", Sink());
   logger->set_level(Level(config.level()));
   spdlog::set_default_logger(std::move(logger));
 }
+
+void FlushLog() {
+  if (Sink() != nullptr) Sink()->Flush(LineWriter::kLastWords);
+}
+
+void SetLogLevel(v1::LogLevel level) { spdlog::default_logger()->set_level(Level(level)); }
 
 }  // namespace stoker

@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "server/observe/line_budget.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -20,6 +21,9 @@ class ServiceLog {
 
   // A span with this header was made, or could not be made.
   void Made(const v1::SpanHeader& header);
+
+  // Bounds the lines that peers cause.
+  LineBudget& budget() { return budget_; }
 
   // What was done since the last call: "1 streams opened, 0 ended, 0 refused, 2 open now; 16 spans, 4096 samples, 0
   // substituted, 0 spans failed". Empty where nothing was.
@@ -36,6 +40,7 @@ class ServiceLog {
   };
   std::string Text(const Counts& since) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  LineBudget budget_;
   mutable absl::Mutex mutex_;
   Counts total_ ABSL_GUARDED_BY(mutex_);
   Counts told_ ABSL_GUARDED_BY(mutex_);  // The total at the last TakeRecent().

@@ -1,6 +1,9 @@
 #include "server/observe/stream_log.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
+#include "server/observe/peer.h"
 #include "spdlog/spdlog.h"
 
 namespace stoker {
@@ -28,10 +31,19 @@ void StreamLog::Made(const v1::SpanHeader& header) {
   }
   if (named >= kMaxNamed) return;
   for (const auto& substitution : header.substitutions())
-    spdlog::warn("{}: epoch {}, position {}: sample '{}' was substituted: {}", peer_, header.epoch(),
-                 header.start() + substitution.offset(), substitution.bad_sample_name(), substitution.reason());
+    Warn("substituted",
+         absl::StrCat("epoch ", header.epoch(), ", position ", header.start() + substitution.offset(), ": sample '",
+                      substitution.bad_sample_name(), "' was substituted: ", substitution.reason()));
   if (header.has_error())
-    spdlog::warn("{}: epoch {}, span at {}: {}", peer_, header.epoch(), header.start(), header.error().message());
+    Warn("failed",
+         absl::StrCat("epoch ", header.epoch(), ", span at ", header.start(), ": ", header.error().message()));
+}
+
+void StreamLog::Warn(const std::string& kind, const std::string& text) {
+  const std::optional<uint64_t> unsaid = service_->budget().Take(HostOfPeer(peer_), kind);
+  if (!unsaid.has_value()) return;
+  const std::string more = *unsaid == 0 ? "" : absl::StrCat(" (and ", *unsaid, " more like it from there)");
+  spdlog::warn("{}: {}{}", peer_, text, more);
 }
 
 void StreamLog::Ended(const absl::Status& status) {

@@ -18,7 +18,8 @@ namespace stoker {
 // begin and its end. It counts what it does not print, and its last line has the counts. Thread-safe.
 class StreamLog {
  public:
-  // `service` counts what all streams do.
+  // `peer` is gRPC's name of the client. `service` counts what all streams do, and bounds what they make the server
+  // log.
   StreamLog(std::string peer, std::shared_ptr<ServiceLog> service)
       : peer_(std::move(peer)), service_(std::move(service)) {}
 
@@ -33,6 +34,9 @@ class StreamLog {
  private:
   // After this many bad samples and failed spans, further ones are counted but not named.
   static constexpr uint64_t kMaxNamed = 20;
+
+  // Logs a warning of a kind ("substituted"), if the budget of the peer's host allows.
+  void Warn(const std::string& kind, const std::string& text);
 
   const std::string peer_;
   const std::shared_ptr<ServiceLog> service_;

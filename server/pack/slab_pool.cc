@@ -9,12 +9,12 @@
 namespace stoker {
 
 struct SlabPool::State {
-  const uint64_t budget;
   const std::function<void()> on_release;
   const absl::Duration idle_time;
   const Clock now;
 
   absl::Mutex mutex;
+  uint64_t budget ABSL_GUARDED_BY(mutex);
   uint64_t reserved ABSL_GUARDED_BY(mutex) = 0;          // bytes that open accounts reserve
   uint64_t shared ABSL_GUARDED_BY(mutex) = 0;            // bytes that accounts hold beyond their reservations
   uint64_t held ABSL_GUARDED_BY(mutex) = 0;              // bytes of slabs that have not returned
@@ -28,7 +28,7 @@ struct SlabPool::State {
   uint64_t idle_bytes ABSL_GUARDED_BY(mutex) = 0;
 
   State(uint64_t bytes, std::function<void()> callback, absl::Duration idle_time, Clock clock)
-      : budget(bytes), on_release(std::move(callback)), idle_time(idle_time), now(std::move(clock)) {}
+      : on_release(std::move(callback)), idle_time(idle_time), now(std::move(clock)), budget(bytes) {}
 
   uint64_t free_shared() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return budget / 2 - std::min(budget / 2, shared);
@@ -84,14 +84,25 @@ struct SlabPool::Shares {
 SlabPool::SlabPool(uint64_t budget_bytes, std::function<void()> on_release, absl::Duration idle, Clock clock)
     : state_(std::make_shared<State>(budget_bytes, std::move(on_release), idle, std::move(clock))) {}
 
-uint64_t SlabPool::budget_bytes() const { return state_->budget; }
+uint64_t SlabPool::budget_bytes() const {
+  absl::MutexLock lock(&state_->mutex);
+  return state_->budget;
+}
+
+void SlabPool::SetBudget(uint64_t bytes) {
+  {
+    absl::MutexLock lock(&state_->mutex);
+    state_->budget = bytes;
+  }
+  state_->on_release();
+}
 
 uint64_t SlabPool::held_bytes() const {
   absl::MutexLock lock(&state_->mutex);
   return state_->held;
 }
 
-uint64_t SlabPool::max_span_bytes() const { return state_->budget / 8; }
+uint64_t SlabPool::max_span_bytes() const { return budget_bytes() / 8; }
 
 absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
   absl::MutexLock lock(&state_->mutex);

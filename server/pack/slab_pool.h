@@ -102,6 +102,9 @@ class SlabPool {
 
   uint64_t budget_bytes() const;
 
+  // Changes the budget. What is reserved or taken stays, also where it is more than the new budget has.
+  void SetBudget(uint64_t bytes);
+
   // Bytes in slabs that have not returned.
   uint64_t held_bytes() const;
 

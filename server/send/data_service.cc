@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/wire/grpc_status.h"
+#include "server/observe/peer.h"
 #include "server/request/stream_request.h"
 
 namespace stoker {

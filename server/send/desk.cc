@@ -60,10 +60,4 @@ void Desk::Run() {
   }
 }
 
-std::string HostOfPeer(const std::string& peer) {
-  const size_t colon = peer.rfind(':');
-  const bool has_port = colon != std::string::npos && colon != peer.find(':');
-  return has_port ? peer.substr(0, colon) : peer.substr(0, peer.find(':'));
-}
-
 }  // namespace stoker

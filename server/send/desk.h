@@ -50,12 +50,9 @@ class Desk {
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::deque<Answer>> by_peer_ ABSL_GUARDED_BY(mutex_);  // no queue is empty
-  std::deque<std::string> turns_ ABSL_GUARDED_BY(mutex_);                      // the keys of by_peer_; the next is first
+  std::deque<std::string> turns_ ABSL_GUARDED_BY(mutex_);  // the keys of by_peer_; the next is first
   std::vector<std::thread> threads_;
 };
-
-// Returns the host of a gRPC peer: "ipv4:10.0.0.1" of "ipv4:10.0.0.1:5000". Peers by a Unix socket are all one.
-std::string HostOfPeer(const std::string& peer);
 
 }  // namespace stoker
 

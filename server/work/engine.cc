@@ -31,26 +31,27 @@ constexpr double kMostPasses = 4096;
 // A server that has no room for this many streams refuses to start.
 constexpr uint64_t kLeastStreams = 2;
 
-uint64_t SubsetBytes(const Engine::Options& options) {
+uint64_t SubsetBytes(const Engine::Options& options, const Engine::Catalog& catalog) {
   uint64_t most = kLeastSubsetBytes;
-  for (const auto& [name, dataset] : options.datasets)
+  for (const auto& [name, dataset] : catalog.datasets)
     most = std::max(most, kSubsets * SampleSet::BytesFor(dataset->size()) + MostBytesOfWeights(*dataset));
   return std::min(options.memory_limit_bytes / kSubsetPart, most);
 }
 
-uint64_t ReservedBytes(const Engine::Options& options) {
-  uint64_t bytes = kBaseBytes + options.span_cache_bytes + SubsetBytes(options) +
+uint64_t ReservedBytes(const Engine::Options& options, const Engine::Catalog& catalog, uint64_t subset_bytes) {
+  uint64_t bytes = kBaseBytes + options.span_cache_bytes + subset_bytes +
                    options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
-  for (const auto& [name, dataset] : options.datasets) bytes += dataset->resident_bytes();
-  for (const auto& [name, lists] : options.lists)
+  for (const auto& [name, dataset] : catalog.datasets) bytes += dataset->resident_bytes();
+  for (const auto& [name, lists] : catalog.lists)
     for (const auto& [list, samples] : lists) bytes += samples->resident_bytes();
   return bytes;
 }
 
 std::string MiB(uint64_t bytes) { return absl::StrCat((bytes + (1 << 20) - 1) >> 20, " MiB"); }
 
-absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options) {
-  const uint64_t reserved = ReservedBytes(options);
+absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options, const Engine::Catalog& catalog,
+                                   uint64_t subset_bytes) {
+  const uint64_t reserved = ReservedBytes(options, catalog, subset_bytes);
   // The factor 2 is there since only half of the pool can be reserved: see SlabPool.
   const uint64_t least = 2 * kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
   if (options.memory_limit_bytes < reserved + least)
@@ -68,48 +69,74 @@ std::string Names(const Map& map) {
   return absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) { absl::StrAppend(out, entry.first); });
 }
 
+absl::Status ValidatePipelines(const std::map<std::string, v1::Pipeline>& pipelines) {
+  for (const auto& [name, pipeline] : pipelines)
+    if (auto status = ValidatePipeline(pipeline); !status.ok())
+      return absl::InvalidArgumentError(absl::StrCat("pipelines[", name, "]: ", status.message()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Dataset>> Find(const Engine::Catalog& catalog, const std::string& name) {
+  auto found = catalog.datasets.find(name);
+  if (found == catalog.datasets.end())
+    return absl::NotFoundError(
+        absl::StrCat("no dataset '", name, "' is configured here; there are: ", Names(catalog.datasets)));
+  return found->second;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
-  for (const auto& [name, pipeline] : options.pipelines)
-    if (auto status = ValidatePipeline(pipeline); !status.ok())
-      return absl::InvalidArgumentError(absl::StrCat("pipelines[", name, "]: ", status.message()));
-  STOKER_ASSIGN_OR_RETURN(const uint64_t slab_bytes, SlabBytes(options));
+  STOKER_RETURN_IF_ERROR(ValidatePipelines(options.catalog.pipelines));
+  STOKER_ASSIGN_OR_RETURN(const uint64_t slab_bytes,
+                          SlabBytes(options, options.catalog, SubsetBytes(options, options.catalog)));
   return std::unique_ptr<Engine>(new Engine(std::move(options), slab_bytes));
 }
 
 Engine::Engine(Options options, uint64_t slab_bytes)
     : options_(std::move(options)),
-      selections_(SubsetBytes(options_)),
+      selections_(SubsetBytes(options_, options_.catalog)),
       workers_({.workers = options_.workers,
                 .slab_bytes = slab_bytes,
                 .limits = options_.limits,
                 .cache_bytes = options_.span_cache_bytes,
-                .idle = options_.idle}) {}
+                .idle = options_.idle}),
+      catalog_(std::make_shared<const Catalog>(std::move(options_.catalog))) {}
+
+absl::Status Engine::Replace(Catalog catalog) {
+  STOKER_RETURN_IF_ERROR(ValidatePipelines(catalog.pipelines));
+  STOKER_ASSIGN_OR_RETURN(const uint64_t slab_bytes, SlabBytes(options_, catalog, selections_.budget_bytes()));
+  std::shared_ptr<const Catalog> old;  // Declared before the lock, hence destroyed after its release.
+  {
+    absl::MutexLock lock(&mutex_);
+    catalog.generation = ++replaced_;
+    old = std::exchange(catalog_, std::make_shared<const Catalog>(std::move(catalog)));
+  }
+  workers_.SetSlabBytes(slab_bytes);
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const Engine::Catalog> Engine::catalog() const {
+  absl::MutexLock lock(&mutex_);
+  return catalog_;
+}
 
 v1::ListDatasetsResponse Engine::ListDatasets() const {
   v1::ListDatasetsResponse response;
-  for (const auto& [name, dataset] : options_.datasets) {
+  const auto catalog = this->catalog();
+  for (const auto& [name, dataset] : catalog->datasets) {
     auto& info = *response.add_datasets();
     info.set_name(name);
     info.set_samples(dataset->size());
     info.set_fingerprint(dataset->fingerprint());
     info.set_description(dataset->description());
   }
-  for (const auto& [name, pipeline] : options_.pipelines) {
+  for (const auto& [name, pipeline] : catalog->pipelines) {
     auto& named = *response.add_pipelines();
     named.set_name(name);
     *named.mutable_pipeline() = pipeline;
   }
   return response;
-}
-
-absl::StatusOr<std::shared_ptr<const Dataset>> Engine::Find(const std::string& name) const {
-  auto found = options_.datasets.find(name);
-  if (found == options_.datasets.end())
-    return absl::NotFoundError(
-        absl::StrCat("no dataset '", name, "' is configured here; there are: ", Names(options_.datasets)));
-  return found->second;
 }
 
 absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const {
@@ -126,11 +153,14 @@ absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, con
   return server;
 }
 
-absl::StatusOr<JobSamples> Engine::Select(const std::string& name, const Dataset& dataset, const v1::Subset& subset,
+absl::StatusOr<JobSamples> Engine::Select(const Catalog& catalog, const std::string& name, const v1::Subset& subset,
                                           const v1::Shuffle& shuffle) {
   static const SampleLists kNone;
-  const auto lists = options_.lists.find(name);
-  return selections_.Find({name, dataset, lists == options_.lists.end() ? kNone : lists->second}, subset, shuffle);
+  const auto lists = catalog.lists.find(name);
+  // A list of this name may be another one in the next catalog.
+  const std::string key = absl::StrCat(catalog.generation, "/", name);
+  return selections_.Find({key, *catalog.datasets.at(name), lists == catalog.lists.end() ? kNone : lists->second},
+                          subset, shuffle);
 }
 
 v1::Identity Engine::IdentityOf(const JobSamples& samples) const {
@@ -143,22 +173,23 @@ v1::Identity Engine::IdentityOf(const JobSamples& samples) const {
 }
 
 absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest& request) {
-  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  const auto catalog = this->catalog();
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, request.dataset()));
   v1::DescribeResponse response;
   if (request.has_pipeline()) {
     *response.mutable_pipeline() = request.pipeline();
   } else if (request.has_pipeline_name()) {
-    auto found = options_.pipelines.find(request.pipeline_name());
-    if (found == options_.pipelines.end())
+    auto found = catalog->pipelines.find(request.pipeline_name());
+    if (found == catalog->pipelines.end())
       return absl::NotFoundError(absl::StrCat("no pipeline '", request.pipeline_name(),
-                                              "' is offered here; there are: ", Names(options_.pipelines)));
+                                              "' is offered here; there are: ", Names(catalog->pipelines)));
     *response.mutable_pipeline() = found->second;
   } else {
     *response.mutable_pipeline() = DefaultPipeline();
   }
   STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
   STOKER_ASSIGN_OR_RETURN(const JobSamples samples,
-                          Select(request.dataset(), *dataset, request.subset(), request.shuffle()));
+                          Select(*catalog, request.dataset(), request.subset(), request.shuffle()));
   *response.mutable_identity() = IdentityOf(samples);
   response.set_dataset_samples(dataset->size());
   response.set_dataset_fingerprint(dataset->fingerprint());
@@ -173,21 +204,24 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
 }
 
 absl::StatusOr<v1::ListClassesResponse> Engine::ListClasses(const v1::ListClassesRequest& request) const {
-  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  const auto catalog = this->catalog();
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, request.dataset()));
   return PageOfClasses(*dataset, request.first());
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Engine::ListSamples(const v1::ListSamplesRequest& request) {
-  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(request.dataset()));
+  const auto catalog = this->catalog();
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, request.dataset()));
   if (!request.has_labels()) return PageOfNames(*dataset, request.names());
-  STOKER_ASSIGN_OR_RETURN(const JobSamples samples, Select(request.dataset(), *dataset, request.labels().subset(), {}));
+  STOKER_ASSIGN_OR_RETURN(const JobSamples samples, Select(*catalog, request.dataset(), request.labels().subset(), {}));
   return PageOfLabels(*dataset, samples, request.labels().first());
 }
 
 absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& open, WorkerPool::Deliver deliver) {
-  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(open.dataset()));
+  const auto catalog = this->catalog();
+  STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, open.dataset()));
   STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
-  STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(open.dataset(), *dataset, open.subset(), open.shuffle()));
+  STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(*catalog, open.dataset(), open.subset(), open.shuffle()));
   v1::Opened opened;
   *opened.mutable_identity() = IdentityOf(samples);
   opened.set_sample_bytes(pipeline.sample_bytes());

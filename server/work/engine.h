@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/dataset.h"
 #include "server/work/select/selections.h"
@@ -24,17 +26,23 @@ namespace stoker {
 // they name what it asked for.
 class Engine {
  public:
-  struct Options {
+  // What clients may ask for.
+  struct Catalog {
     std::map<std::string, std::shared_ptr<const Dataset>> datasets;  // by name
     std::map<std::string, SampleLists> lists;                        // by the dataset's name
     std::map<std::string, v1::Pipeline> pipelines;                   // by name
-    int workers = 1;                                                 // threads that make spans
-    uint64_t memory_limit_bytes = 0;                                 // the process's peak resident memory
-    uint64_t span_cache_bytes = 0;                                   // the part of it that keeps spans for reuse
-    SampleLimits limits;                                             // the most that it does for one sample
-    absl::Duration idle = absl::Seconds(10);                         // until an idle stream's memory is lent
-    uint64_t pixel_check = 0;                                        // hash of the start-up self-check
-    std::string build;                                               // description of the build, for people
+    uint64_t generation = 0;                                         // set by Replace: tells catalogs apart
+  };
+
+  struct Options {
+    Catalog catalog;
+    int workers = 1;                          // threads that make spans
+    uint64_t memory_limit_bytes = 0;          // the process's peak resident memory
+    uint64_t span_cache_bytes = 0;            // the part of it that keeps spans for reuse
+    SampleLimits limits;                      // the most that it does for one sample
+    absl::Duration idle = absl::Seconds(10);  // until an idle stream's memory is lent
+    uint64_t pixel_check = 0;                 // hash of the start-up self-check
+    std::string build;                        // description of the build, for people
   };
 
   // One open stream. An error of Want ends the stream.
@@ -63,6 +71,13 @@ class Engine {
   // or if a named pipeline is not valid.
   static absl::StatusOr<std::unique_ptr<Engine>> Create(Options options);
 
+  // Offers this catalog from now on. Streams that are open go on with what they read. The errors of Create; then the
+  // old catalog stays.
+  absl::Status Replace(Catalog catalog);
+
+  // What is offered now.
+  std::shared_ptr<const Catalog> catalog() const;
+
   v1::ListDatasetsResponse ListDatasets() const;
 
   // Says what the pipeline makes of the dataset, before any span is asked for. NotFound for an unknown dataset or
@@ -82,21 +97,27 @@ class Engine {
 
   int workers() const { return options_.workers; }
 
+  // See WorkerPool::stuck.
+  bool stuck() const { return workers_.stuck(); }
+
   // Bytes of memory that all streams' slabs share.
   uint64_t slab_bytes() const { return workers_.slabs().budget_bytes(); }
 
  private:
   Engine(Options options, uint64_t slab_bytes);
 
-  absl::StatusOr<std::shared_ptr<const Dataset>> Find(const std::string& name) const;
   absl::StatusOr<ServerPipeline> Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const;
-  absl::StatusOr<JobSamples> Select(const std::string& name, const Dataset& dataset, const v1::Subset& subset,
+  absl::StatusOr<JobSamples> Select(const Catalog& catalog, const std::string& name, const v1::Subset& subset,
                                     const v1::Shuffle& shuffle);
   v1::Identity IdentityOf(const JobSamples& samples) const;
 
-  const Options options_;
+  Options options_;  // Its catalog has moved to catalog_; the rest never changes.
   Selections selections_;
   WorkerPool workers_;
+
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const Catalog> catalog_ ABSL_GUARDED_BY(mutex_);
+  uint64_t replaced_ ABSL_GUARDED_BY(mutex_) = 0;  // how often
 };
 
 }  // namespace stoker

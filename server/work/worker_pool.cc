@@ -54,7 +54,8 @@ struct WorkerPool::Queue {
 };
 
 struct WorkerPool::State {
-  explicit State(const Options& options) : limits(options.limits), now(options.clock), cache(options.cache_bytes) {}
+  explicit State(const Options& options)
+      : limits(options.limits), now(options.clock), cache(options.cache_bytes), begun_ns(options.workers) {}
 
   // A span that a worker took from a queue, with the slab to make it in.
   struct Task {
@@ -67,6 +68,7 @@ struct WorkerPool::State {
   const SampleLimits limits;
   const Clock now;
   SpanCache cache;
+  std::deque<std::atomic<int64_t>> begun_ns;  // of each worker: see Run
   absl::Mutex mutex;
   absl::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
@@ -151,8 +153,11 @@ struct WorkerPool::State {
     usual_ns = with(usual_ns);
   }
 
-  // One worker's loop, until the pool stops.
-  void Run();
+  // One worker's loop, until the pool stops. `begun` says since when it has its span, in nanoseconds of `now`; 0: none.
+  void Run(std::atomic<int64_t>& begun);
+
+  // The longest that a worker should stay with a span.
+  double MostSeconds() const { return std::max(kSpanSeconds, limits.seconds); }
 
   // Gets the task's span from the cache or makes it. Takes the task's slab.
   FinishedSpan Make(SpanMaker& maker, Task& task);
@@ -200,9 +205,8 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
 absl::Status WorkerPool::State::StillWanted(const Queue& queue, std::chrono::steady_clock::time_point begun) const {
   if (queue.abandoned) return absl::CancelledError("nobody waits for it");
   if (stopping_now) return absl::CancelledError("the server stops");
-  const double most = std::max(kSpanSeconds, limits.seconds);
-  if (std::chrono::duration<double>(now() - begun).count() <= most) return absl::OkStatus();
-  return absl::DeadlineExceededError(absl::StrCat("making the span took longer than ", most,
+  if (std::chrono::duration<double>(now() - begun).count() <= MostSeconds()) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat("making the span took longer than ", MostSeconds(),
                                                   " s; let the pipeline do less, or have a faster or idler server"));
 }
 
@@ -241,11 +245,13 @@ void WorkerPool::State::MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono
   }
 }
 
-void WorkerPool::State::Run() {
+void WorkerPool::State::Run(std::atomic<int64_t>& begun_ns) {
   SpanMaker maker(limits);
   while (auto task = Take()) {
     const auto begun = now();
+    begun_ns = begun.time_since_epoch().count();
     MakeAndDeliver(maker, *task, begun);
+    begun_ns = 0;
     const uint64_t worked_ns = std::chrono::nanoseconds(now() - begun).count();
     absl::MutexLock lock(&mutex);
     Served(*task->queue, task->charged_ns, worked_ns);
@@ -257,7 +263,8 @@ WorkerPool::WorkerPool(Options options)
       slabs_(
           options.slab_bytes, [state = state_] { state->Wake(); }, options.idle, options.clock) {
   STOKER_CHECK(options.workers >= 1);
-  for (int i = 0; i < options.workers; ++i) threads_.emplace_back([state = state_] { state->Run(); });
+  for (int i = 0; i < options.workers; ++i)
+    threads_.emplace_back([state = state_, i] { state->Run(state->begun_ns[i]); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -267,6 +274,15 @@ WorkerPool::~WorkerPool() {
     state_->changed.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
+}
+
+bool WorkerPool::stuck() const {
+  const int64_t now_ns = state_->now().time_since_epoch().count();
+  const double most_ns = 2e9 * state_->MostSeconds();
+  return std::all_of(state_->begun_ns.begin(), state_->begun_ns.end(), [&](const std::atomic<int64_t>& begun) {
+    const int64_t since = begun;
+    return since != 0 && static_cast<double>(now_ns - since) > most_ns;
+  });
 }
 
 const SpanCache& WorkerPool::cache() const { return state_->cache; }

@@ -109,8 +109,15 @@ class WorkerPool {
   absl::StatusOr<std::unique_ptr<Stream>> AddStream(std::shared_ptr<const Dataset> dataset, StreamPlan plan,
                                                     Deliver deliver);
 
+  // Changes slab_bytes. What is taken or reserved stays; new streams are refused until it fits.
+  void SetSlabBytes(uint64_t bytes) { slabs_.SetBudget(bytes); }
+
   // Bytes of the largest span that a stream may want.
   uint64_t max_span_bytes() const { return slabs_.max_span_bytes(); }
+
+  // Whether every worker has been at its span for so long that it should have been given up long ago: the machine's
+  // storage hangs, or we do.
+  bool stuck() const;
 
   const SlabPool& slabs() const { return slabs_; }
   const SpanCache& cache() const;

@@ -1,5 +1,6 @@
 // stokerd's command line, configuration and talk with systemd, as an operator meets them.
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/certificate.h"
@@ -240,6 +242,80 @@ TEST_F(StokerdTest, TellsAServiceManagerThatHasNoFile) {
   EXPECT_THAT(manager.Await(), HasSubstr("READY=1"));
   server.process().Signal(SIGTERM);
   EXPECT_THAT(manager.Await(), HasSubstr("STOPPING=1"));
+  EXPECT_EQ(server.process().Wait(), 0);
+}
+
+// A configuration with one dataset of this name.
+std::string OneDataset(const std::string& name) {
+  return "datasets: [{name: " + name +
+         ", synthetic: {samples: 64, fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]}}]\n";
+}
+
+// A stokerd that logs much, and whose stderr is a pipe of one page.
+class StalledLogTest : public StokerdTest {
+ protected:
+  void SetUp() override {
+    StokerdTest::SetUp();
+    ASSERT_EQ(pipe(pipe_), 0);
+    ASSERT_EQ(fcntl(pipe_[1], F_SETPIPE_SZ, 4096), 4096);
+    fcntl(pipe_[0], F_SETFD, FD_CLOEXEC);
+    const std::string serve =
+        "exec \"$0\" serve --config \"$1\" --listen 127.0.0.1:0 --log-level debug 2>&" + std::to_string(pipe_[1]);
+    server_ = std::make_unique<Process>(std::vector<std::string>{"/bin/sh", "-c", serve, ProgramPath("stokerd"),
+                                                                 Write("stokerd.yaml", OneDataset("one"))});
+    address_ = server_->AwaitLine("listening on ");
+    close(pipe_[1]);
+  }
+  void TearDown() override {
+    CloseReader();
+    StokerdTest::TearDown();
+  }
+
+  void CloseReader() {
+    if (pipe_[0] >= 0) close(pipe_[0]);
+    pipe_[0] = -1;
+  }
+
+  // Makes it log several times what the pipe holds: two lines a stream.
+  void ExpectServes() {
+    for (int i = 0; i < 60; ++i)
+      ASSERT_TRUE(RunEpoch({.servers = {address_}, .pipeline = v1::Pipeline(), .batch_size = 64}).status.ok());
+  }
+
+  int pipe_[2] = {-1, -1};
+  std::unique_ptr<Process> server_;
+  std::string address_;
+};
+
+TEST_F(StalledLogTest, AReaderOfItsLogThatStallsStopsNothing) {
+  ExpectServes();
+  server_->Signal(SIGTERM);
+  EXPECT_EQ(server_->Wait(), 0);
+}
+
+TEST_F(StalledLogTest, AReaderOfItsLogThatLeavesStopsNothing) {
+  CloseReader();
+  ExpectServes();
+  server_->Signal(SIGTERM);
+  EXPECT_EQ(server_->Wait(), 0);
+}
+
+TEST_F(StokerdTest, ReadsItsConfigurationAgainAtSighup) {
+  const std::string file = Write("stokerd.yaml", OneDataset("one") + "workers: 1\n");
+  StokerdProcess server({"--config", file});
+  const auto reload = [&](const std::string& text, const std::string& said) {
+    Write("stokerd.yaml", text);
+    server.process().Signal(SIGHUP);
+    while (server.process().Stderr().find(said) == std::string::npos) absl::SleepFor(absl::Milliseconds(5));
+  };
+  const auto datasets = [&] { return RunProgram({"stoker", "list", "--servers", server.address()}).out; };
+  EXPECT_THAT(datasets(), HasSubstr("one"));
+  reload(OneDataset("two") + "workers: 2\n", "workers: changes take effect");
+  EXPECT_THAT(datasets(), AllOf(HasSubstr("two"), Not(HasSubstr("one"))));
+  reload(OneDataset("three") + "workrs: 2\n", "is not used: ");
+  EXPECT_THAT(server.process().Stderr(), HasSubstr("workrs: unknown key"));
+  EXPECT_THAT(datasets(), HasSubstr("two"));
+  server.process().Signal(SIGTERM);
   EXPECT_EQ(server.process().Wait(), 0);
 }
 

@@ -33,7 +33,9 @@ class Selections {
  public:
   explicit Selections(uint64_t budget_bytes) : budget_bytes_(budget_bytes) {}
 
-  // A dataset by the name that the server gives it.
+  uint64_t budget_bytes() const { return budget_bytes_; }
+
+  // A dataset, and a name that tells it and its lists from all others.
   struct Source {
     const std::string& name;
     const Dataset& dataset;

@@ -15,7 +15,7 @@ std::string Logged(v1::LogFormat format, const std::string& message) {
   SetUpLog(config);
   testing::internal::CaptureStderr();
   spdlog::info("{}", message);
-  spdlog::default_logger()->flush();
+  FlushLog();
   return testing::internal::GetCapturedStderr();
 }
 

@@ -31,10 +31,11 @@ class Answers {
 // Holds the desk's only thread up, until the notification.
 void HoldUp(Desk& desk, absl::Notification& until) {
   absl::Notification held;
-  ASSERT_TRUE(desk.Ask("holder", [&](const absl::Status&) {
-                    held.Notify();
-                    until.WaitForNotification();
-                  })
+  ASSERT_TRUE(desk.Ask("holder",
+                       [&](const absl::Status&) {
+                         held.Notify();
+                         until.WaitForNotification();
+                       })
                   .ok());
   held.WaitForNotification();
 }
@@ -74,21 +75,11 @@ TEST(DeskTest, TellsThoseWhoWaitThatItCloses) {
     absl::Notification go;
     Desk desk({.threads = 1});
     HoldUp(desk, go);
-    ASSERT_TRUE(desk.Ask("a", [&](const absl::Status& admitted) {
-                      answers.For("a")(admitted);
-                    })
-                    .ok());
+    ASSERT_TRUE(desk.Ask("a", [&](const absl::Status& admitted) { answers.For("a")(admitted); }).ok());
     ASSERT_TRUE(desk.Ask("b", answers.For("b")).ok());
     go.Notify();
   }
   EXPECT_EQ(answers.Await(2).size(), 2);  // Either way, each was answered.
-}
-
-TEST(DeskTest, KnowsAPeersHost) {
-  EXPECT_EQ(HostOfPeer("ipv4:10.0.0.1:5000"), "ipv4:10.0.0.1");
-  EXPECT_EQ(HostOfPeer("ipv6:%5B::1%5D:5000"), "ipv6:%5B::1%5D");
-  EXPECT_EQ(HostOfPeer("unix:"), "unix");
-  EXPECT_EQ(HostOfPeer("unix:/run/a"), "unix");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-thread_local bool may_fail = false;           // whether this thread's allocations count
+thread_local bool may_fail = false;     // whether this thread's allocations count
 std::atomic<int64_t> left = INT64_MAX;  // so many more succeed, then one fails
 
 constexpr size_t kLarge = 4096;
@@ -77,7 +77,8 @@ class Mailbox {
   // Waits for the next span.
   FinishedSpan Take() {
     absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(+[](int* count) { return *count > 0; }, &count_));
+    mutex_.Await(absl::Condition(
+        +[](int* count) { return *count > 0; }, &count_));
     --count_;
     return std::move(*last_);
   }

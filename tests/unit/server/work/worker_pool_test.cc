@@ -38,6 +38,7 @@ class FakeDataset : public Dataset {
   std::string description() const override { return "fake"; }
   std::string SampleName(uint64_t id) const override { return "fake/" + std::to_string(id); }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override {
+    ++waiting;
     if (gate != nullptr) gate->WaitForNotification();
     if (clock != nullptr) clock->Advance(reading);
     sample.fields.assign(1, {static_cast<uint8_t>(id)});
@@ -45,6 +46,7 @@ class FakeDataset : public Dataset {
   }
 
   absl::Notification* gate = nullptr;
+  mutable std::atomic<int> waiting = 0;  // how many reads have come to the gate
   FakeClock* clock = nullptr;
   std::chrono::nanoseconds reading{5};  // what reading a sample takes by `clock`
   uint64_t failing = ~uint64_t{0};
@@ -188,6 +190,32 @@ TEST(WorkerPoolTest, ASpanThatTakesTooLongIsGivenUpAndSaysSo) {
   const v1::Error& error = collector.spans()[1].header.error();
   EXPECT_EQ(error.kind(), v1::ERROR_KIND_MACHINE);
   EXPECT_THAT(error.message(), testing::HasSubstr("(id 2, position 2): making the span took longer than 60 s"));
+}
+
+TEST(WorkerPoolTest, IsStuckWhenAllWorkersHang) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  FakeClock clock;
+  Collector collector;
+  WorkerPool pool({.workers = 2, .slab_bytes = kBudget, .clock = clock.clock()});
+  clock.Advance(std::chrono::hours(1));
+  EXPECT_FALSE(pool.stuck());
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  const auto hang = [&](uint64_t start) {
+    ASSERT_TRUE(stream->Want({0, start, 1}).ok());
+    while (pool.slabs().held_bytes() != start + 1) std::this_thread::yield();
+    while (dataset->waiting != static_cast<int>(start) + 1) std::this_thread::yield();
+  };
+  hang(0);
+  clock.Advance(std::chrono::hours(1));
+  EXPECT_FALSE(pool.stuck()) << "one worker is idle";
+  hang(1);
+  EXPECT_FALSE(pool.stuck()) << "one worker has just begun";
+  clock.Advance(std::chrono::seconds(121));
+  EXPECT_TRUE(pool.stuck());
+  gate.Notify();
+  collector.Await(2);
 }
 
 // Streams that want nothing have reserved all memory. One that comes later gets theirs, and they get it back.
