@@ -50,10 +50,11 @@ DeviceTraits OfTurn(const Arguments& op) {
           .one_level = IsOneValue(op.fill())};
 }
 
-// Counts finding a pixel's place, and taking one pixel or blending four.
+// Counts finding a pixel's place, and taking one pixel or blending four. That is done in doubles, one value after the
+// other, and counts four times as much.
 template <typename Arguments>
 Cost CostOfTurn(const Arguments& op, ImageSize output) {
-  return CostOfPixels(output, OrNearest(op.interpolation()) == v1::INTERPOLATION_NEAREST ? 12 : 48);
+  return CostOfPixels(output, OrNearest(op.interpolation()) == v1::INTERPOLATION_NEAREST ? 12 : 160);
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ inline Cost MostOf(const Cost& a, const Cost& b) {
   return {std::max(a.arithmetic, b.arithmetic), std::max(a.bytes, b.bytes), std::max(a.passes, b.passes)};
 }
 
-// About how long one core of a usual server takes for it (measured on a Xeon of 2.1 GHz: ops differ by up to 4 from
-// it, to either side).
-inline double Seconds(const Cost& cost) { return cost.arithmetic / 3e9 + cost.bytes / 4e9 + cost.passes * 1e-6; }
+// About how long one core of a usual server takes for it. Measured with AVX-512 (`bench-engine`), ops take from an
+// eighth of this, a large blur, to as much as this, a decoding or a bilinear rotation.
+inline double Seconds(const Cost& cost) { return cost.arithmetic / 12e9 + cost.bytes / 4e9 + cost.passes * 1e-6; }
 
 inline double Pixels(ImageSize size) { return static_cast<double>(size.height) * static_cast<double>(size.width); }
 
