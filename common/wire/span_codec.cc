@@ -99,10 +99,11 @@ uint64_t TotalBytes(const std::vector<std::string_view>& pieces) {
   return bytes;
 }
 
-absl::Status ReadHeader(WireReader& reader, SpanMessage& span) {
+// Counts what is merged into a span's header on its own: a message may cut the header into a million parts.
+absl::Status ReadHeader(WireReader& reader, SpanMessage& span, uint64_t& header_bytes) {
   STOKER_ASSIGN_OR_RETURN(const auto pieces, reader.ReadPieces());
-  if (TotalBytes(span.header_bytes) + TotalBytes(pieces) > kMaxSpanHeaderBytes)
-    return reader.Malformed("the span's header exceeds 1 MiB");
+  header_bytes += TotalBytes(pieces);
+  if (header_bytes > kMaxSpanHeaderBytes) return reader.Malformed("the span's header exceeds 1 MiB");
   if (!MergeHeader(pieces, span.header)) return reader.Malformed("the span's header does not parse");
   span.header_bytes.insert(span.header_bytes.end(), pieces.begin(), pieces.end());
   return absl::OkStatus();
@@ -119,11 +120,11 @@ absl::Status ReadChecksum(WireReader& reader, SpanMessage& span) {
   return absl::OkStatus();
 }
 
-absl::Status ReadSpan(WireReader reader, SpanMessage& span) {
+absl::Status ReadSpan(WireReader reader, SpanMessage& span, uint64_t& header_bytes) {
   while (!reader.AtEnd()) {
     STOKER_ASSIGN_OR_RETURN(const uint32_t tag, reader.ReadTag());
     switch (tag) {
-      case kHeaderTag: STOKER_RETURN_IF_ERROR(ReadHeader(reader, span)); break;
+      case kHeaderTag: STOKER_RETURN_IF_ERROR(ReadHeader(reader, span, header_bytes)); break;
       case kChecksumTag: STOKER_RETURN_IF_ERROR(ReadChecksum(reader, span)); break;
       case kPayloadTag: STOKER_RETURN_IF_ERROR(ReadPayload(reader, span)); break;
       default: STOKER_RETURN_IF_ERROR(reader.SkipValue(tag));
@@ -174,6 +175,7 @@ bool IsSpan(Slices message) {
 
 absl::StatusOr<SpanMessage> ParseSpan(Slices message) {
   SpanMessage span;
+  uint64_t header_bytes = 0;
   bool found = false;
   WireReader reader(message);
   if (reader.remaining() > kMaxMessageBytes) return reader.Malformed("it exceeds 2 GiB");
@@ -185,7 +187,7 @@ absl::StatusOr<SpanMessage> ParseSpan(Slices message) {
       continue;
     }
     STOKER_ASSIGN_OR_RETURN(const auto pieces, reader.ReadPieces());
-    STOKER_RETURN_IF_ERROR(ReadSpan(WireReader(pieces, reader.offset() - TotalBytes(pieces)), span));
+    STOKER_RETURN_IF_ERROR(ReadSpan(WireReader(pieces, reader.offset() - TotalBytes(pieces)), span, header_bytes));
     found = true;
   }
   if (!found) return reader.Malformed("no span");

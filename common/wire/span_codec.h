@@ -31,7 +31,7 @@ namespace stoker {
 //   payload   field by field: see SpanWriter in server/pack
 //
 // Pure functions, thread-safe, without gRPC or I/O. They allocate memory for the header only, at most some thirty times
-// kMaxSpanHeaderBytes, whatever lengths the message claims.
+// kMaxSpanHeaderBytes, whatever lengths the message claims; their time is in proportion to the message and its slices.
 
 // Both sides refuse a longer header: once parsed, its smallest fields take some thirty times their bytes.
 inline constexpr uint64_t kMaxSpanHeaderBytes = uint64_t{1} << 20;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <string>
 #include <vector>
@@ -304,6 +305,32 @@ TEST(SpanCodecTest, BothSidesRefuseAMessageAboveTwoGibibytes) {
   EXPECT_EQ(ParseWhole({static_cast<const char*>(space), kMaxMessageBytes + 1}).status(),
             absl::DataLossError("malformed message at byte 0: it exceeds 2 GiB"));
   munmap(space, kMaxMessageBytes + 1);
+}
+
+// The processor time of parsing a span whose header comes in `parts` parts of four bytes each.
+double SecondsToParse(size_t parts) {
+  const std::string part = Field(1, std::string{0x20, 0x01});  // Of field `count`: 1.
+  std::string header;
+  for (size_t i = 0; i < parts; ++i) header += part;
+  std::string message = {0x12};
+  for (uint64_t size = header.size(); size > 0; size >>= 7)
+    message.push_back(static_cast<char>(size < 0x80 ? size : size | 0x80));
+  message += header;
+  const std::string_view whole = message;
+  double best = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t begun = std::clock();
+    const auto span = ParseSpan({&whole, 1});
+    best = std::min(best, static_cast<double>(std::clock() - begun));
+    EXPECT_TRUE(span.ok()) << span.status();
+    EXPECT_EQ(span->header_bytes.size(), parts);
+  }
+  return best / CLOCKS_PER_SEC;
+}
+
+TEST(SpanCodecTest, AHeaderInManyPartsTakesTimeInProportion) {
+  const double few = SecondsToParse(20'000), many = SecondsToParse(320'000);
+  EXPECT_LT(many, 64 * few) << "16 times the parts; it was 256 times the time";
 }
 
 }  // namespace
