@@ -1,17 +1,22 @@
 #include "client/receive/resolve.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "client/receive/look_up.h"
 #include "common/status_macros.h"
@@ -63,27 +68,67 @@ absl::StatusOr<ServerName> ParseServerName(const std::string& text) {
 
 namespace {
 
-// What a list that cannot be read fails with.
-absl::Status Unreadable(const std::string& path) {
+// The most that a list of servers may have. A file that has more is another file.
+constexpr size_t kMostListBytes = 1 << 20;
+constexpr size_t kMostListed = 4096;
+
+// How much of an entry at fault is shown.
+constexpr size_t kShownBytes = 80;
+
+// What a list fails with that `errno` says cannot be read.
+absl::Status Unreadable() {
+  if (errno == ENOENT || errno == ENOTDIR) return absl::NotFoundError("there is no such file");
+  return absl::UnavailableError(absl::StrCat("this list of servers cannot be read: ", std::strerror(errno)));
+}
+
+// Closes a file that was opened for reading.
+struct FileCloser {
+  void operator()(FILE* file) const { fclose(file); }
+};
+
+// Opens a file of at most kMostListBytes; never waits for who would write to a pipe.
+absl::StatusOr<std::unique_ptr<FILE, FileCloser>> OpenList(const std::string& path) {
+  const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (opened < 0) return Unreadable();
+  std::unique_ptr<FILE, FileCloser> file(fdopen(opened, "r"));
+  if (file == nullptr) {
+    close(opened);
+    return Unreadable();
+  }
   struct stat status;
-  if (stat(path.c_str(), &status) != 0 && errno == ENOENT) return absl::NotFoundError("there is no such file");
-  return absl::UnavailableError("this list of servers cannot be read");
+  if (fstat(opened, &status) != 0) return Unreadable();
+  if (!S_ISREG(status.st_mode)) return absl::UnavailableError("this list of servers is not a file");
+  return file;
+}
+
+absl::StatusOr<std::string> ReadListText(const std::string& path) {
+  STOKER_ASSIGN_OR_RETURN(const auto file, OpenList(path));
+  std::string text(kMostListBytes + 1, '\0');  // It may grow while it is read.
+  text.resize(fread(text.data(), 1, text.size(), file.get()));
+  if (ferror(file.get()) != 0) return Unreadable();
+  if (text.size() > kMostListBytes)
+    return absl::UnavailableError(
+        absl::StrCat("this list of servers has more than ", kMostListBytes, " bytes; write one server a line"));
+  return text;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadList(const std::string& path) {
-  std::ifstream file(path);
+  STOKER_ASSIGN_OR_RETURN(const std::string text, ReadListText(path));
   std::set<std::string> addresses;
-  for (std::string line; std::getline(file, line);) {
-    const absl::string_view entry = absl::StripAsciiWhitespace(absl::string_view(line).substr(0, line.find('#')));
+  size_t listed = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view entry = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
     if (entry.empty()) continue;
+    if (++listed > kMostListed)
+      return absl::UnavailableError(absl::StrCat("this list names more than ", kMostListed, " servers"));
+    const std::string shown(entry.substr(0, kShownBytes));
     const auto name = ParseServerName(std::string(entry));
     if (!name.ok() || name->is_list)
-      return absl::UnavailableError(absl::StrCat("'", entry, "' is no server; write host:port"));
+      return absl::UnavailableError(absl::StrCat("'", shown, "' is no server; write host:port"));
     const auto found = Resolve(*name);
-    if (!found.ok()) return absl::Status(found.status().code(), absl::StrCat(entry, ": ", found.status().message()));
+    if (!found.ok()) return absl::Status(found.status().code(), absl::StrCat(shown, ": ", found.status().message()));
     addresses.insert(found->begin(), found->end());
   }
-  if (!file.eof()) return Unreadable(path);
   return std::vector<std::string>(addresses.begin(), addresses.end());
 }
 

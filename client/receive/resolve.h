@@ -23,8 +23,8 @@ absl::StatusOr<ServerName> ParseServerName(const std::string& text);
 
 // The addresses that gRPC connects to, sorted. A dns:/// name is looked up, which may block for seconds, and a list is
 // read, without its blank lines and what follows a #; any other name is its own address. NotFound if there is no such
-// name or list; Unavailable if a name cannot be looked up now, or a list cannot be read or has a line that names no
-// server.
+// name or list; Unavailable if a name cannot be looked up now, or a list cannot be read, has a line that names no
+// server, or has more than 1 MiB or 4096 servers.
 absl::StatusOr<std::vector<std::string>> Resolve(const ServerName& name);
 
 }  // namespace stoker

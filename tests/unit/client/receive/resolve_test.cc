@@ -1,6 +1,7 @@
 #include "client/receive/resolve.h"
 
 #include <netdb.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,31 @@ TEST(ResolveTest, AListNamesTheEntryAtFault) {
   EXPECT_THAT(found.status().message(), HasSubstr("'host:port' is no server"));
   std::ofstream(path) << "dns:///" << std::string(70, 'x') << "\n";
   EXPECT_THAT(ResolveText("file:" + path).status().message(), HasSubstr("x: name not found"));
+  std::filesystem::remove(path);
+}
+
+TEST(ResolveTest, AListHasABoundHoweverItsLinesAre) {
+  const std::string path = testing::TempDir() + "stoker-resolve-long-list";
+  const auto error = [&] { return ResolveText("file:" + path).status(); };
+  // A line of a gigabyte, of which the disk has nothing.
+  std::ofstream(path) << "127.0.0.1:1";
+  std::filesystem::resize_file(path, uint64_t{1} << 30);
+  EXPECT_TRUE(absl::IsUnavailable(error())) << error();
+  EXPECT_THAT(error().message(), HasSubstr("more than 1048576 bytes"));
+  std::ofstream(path) << std::string(1 << 19, 'x');
+  EXPECT_LT(error().message().size(), 200) << error();
+  std::ofstream many(path);
+  for (int port = 1; port <= 4097; ++port) many << "127.0.0.1:" << port << "\n";
+  many.close();
+  EXPECT_THAT(error().message(), HasSubstr("more than 4096 servers"));
+  std::filesystem::remove(path);
+}
+
+TEST(ResolveTest, APipeIsNoListAndNotWaitedFor) {
+  const std::string path = testing::TempDir() + "stoker-resolve-pipe";
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(absl::IsUnavailable(ResolveText("file:" + path).status()));
   std::filesystem::remove(path);
 }
 
