@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/fleet/ask_all.h"
+#include "client/fleet/check_answer.h"
 #include "client/receive/resolve.h"
 #include "client/receive/transport.h"
 #include "common/status_macros.h"
@@ -110,6 +111,13 @@ std::string TlsName(const Client::Options& options) {
   return "";
 }
 
+// `answer`, or the error where it is not one that a server can give to `request`.
+template <typename Request, typename Response>
+absl::StatusOr<Response> Checked(const Request& request, absl::StatusOr<Response> answer) {
+  if (answer.ok()) STOKER_RETURN_IF_ERROR(CheckAnswer(request, *answer));
+  return answer;
+}
+
 std::string Short(const std::string& bytes) { return absl::BytesToHexString(bytes).substr(0, 16); }
 
 }  // namespace
@@ -178,14 +186,14 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
 absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {
   return FirstAnswer<v1::ListClassesResponse>(
       options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
-        return transport_->ListClasses(address, request, deadline, call);
+        return Checked(request, transport_->ListClasses(address, request, deadline, call));
       });
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Client::ListSamples(const v1::ListSamplesRequest& request) {
   return FirstAnswer<v1::ListSamplesResponse>(
       options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
-        return transport_->ListSamples(address, request, deadline, call);
+        return Checked(request, transport_->ListSamples(address, request, deadline, call));
       });
 }
 
@@ -199,7 +207,7 @@ absl::StatusOr<std::string> Client::OnlyDataset() {
 
 absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest& request) {
   const auto ask = [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
-    return transport_->Describe(address, request, deadline, call);
+    return Checked(request, transport_->Describe(address, request, deadline, call));
   };
   STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(options_, ask, kGrace));
   const Answer<v1::DescribeResponse>* first = nullptr;

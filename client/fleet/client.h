@@ -15,7 +15,8 @@ namespace stoker {
 class Transport;
 
 // The servers of a job and the connections to them. Loaders of one process, such as one for training and one for
-// validation, share a client. Thread-safe. Connects when it is first asked something.
+// validation, share a client. Thread-safe. Connects when it is first asked something. An answer that no stokerd gives
+// is that server's refusal, Internal: one above 1 MiB, or with numbers that cannot be (see check_answer.h).
 class Client {
  public:
   static constexpr int kMostConnections = 16;  // To each server.

@@ -10,8 +10,6 @@ namespace {
 
 constexpr size_t kMostNames = 4096;  // of one request
 
-absl::Status Stuck() { return absl::InternalError("a server's page of the dataset's index is empty"); }
-
 }  // namespace
 
 absl::Status DatasetIndex::Check(const absl::Status& status) const {
@@ -36,7 +34,6 @@ absl::StatusOr<std::vector<std::string>> DatasetIndex::Classes() const {
     STOKER_RETURN_IF_ERROR(Check(page.status()));
     STOKER_RETURN_IF_ERROR(CheckFingerprint(page->fingerprint(), dataset_fingerprint_));
     total = page->total();
-    if (page->classes().empty() && classes.size() < total) return Stuck();
     classes.insert(classes.end(), page->classes().begin(), page->classes().end());
   } while (classes.size() < total);
   return classes;
@@ -54,9 +51,7 @@ absl::StatusOr<std::vector<v1::LabelRun>> DatasetIndex::Labels() const {
     STOKER_RETURN_IF_ERROR(Check(page.status()));
     STOKER_RETURN_IF_ERROR(CheckFingerprint(page->fingerprint(), subset_fingerprint_));
     total = page->total();
-    const uint64_t before = samples;
     for (const v1::LabelRun& run : page->labels()) samples += run.count();
-    if (samples == before && samples < total) return Stuck();
     labels.insert(labels.end(), page->labels().begin(), page->labels().end());
   } while (samples < total);
   return labels;
@@ -72,7 +67,6 @@ absl::StatusOr<std::vector<std::string>> DatasetIndex::Names(const std::vector<u
     const auto page = client_->ListSamples(request);
     STOKER_RETURN_IF_ERROR(Check(page.status()));
     STOKER_RETURN_IF_ERROR(CheckFingerprint(page->fingerprint(), dataset_fingerprint_));
-    if (page->names().empty()) return Stuck();
     names.insert(names.end(), page->names().begin(), page->names().end());
   }
   return names;

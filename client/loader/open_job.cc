@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/fleet/check_answer.h"
 #include "common/fields/schema.h"
 #include "common/identity/epoch_order.h"
 #include "common/identity/subset.h"
@@ -55,13 +55,9 @@ absl::StatusOr<std::vector<uint64_t>> FieldBytes(const std::vector<v1::Field>& f
   return all;
 }
 
-// Checks that a description's figures agree with each other, and spans of the user's size with the largest sample.
-absl::Status CheckSizes(const LoaderOptions& options, const v1::DescribeResponse& description,
-                        const std::vector<uint64_t>& field_bytes) {
-  const uint64_t sample_bytes = std::accumulate(field_bytes.begin(), field_bytes.end(), uint64_t{0});
-  if (sample_bytes == 0 || sample_bytes != description.sample_bytes())
-    return absl::InternalError(absl::StrCat("the server describes samples of ", description.sample_bytes(),
-                                            " bytes, whose fields have ", sample_bytes));
+// Checks that spans of the user's size do not exceed the largest sample.
+absl::Status CheckSizes(const LoaderOptions& options, const v1::DescribeResponse& description) {
+  const uint64_t sample_bytes = description.sample_bytes();
   if (options.span_samples * sample_bytes > kMaxSampleBytes && options.span_samples > 1)
     return absl::InvalidArgumentError(absl::StrCat("span_samples: spans of ", options.span_samples,
                                                    " samples would exceed ", kMaxSampleBytes, " bytes"));
@@ -154,13 +150,12 @@ absl::Status CompleteOptions(LoaderOptions& options) {
 
 absl::StatusOr<OpenedJob> JoinJob(LoaderOptions options, std::shared_ptr<Client> client,
                                   v1::DescribeResponse description) {
-  if (description.span_samples() < 1 || description.span_samples() > ServerPipeline::kMaxSpanSamples)
-    return absl::InternalError(absl::StrCat("the server describes spans of ", description.span_samples(), " samples"));
+  STOKER_RETURN_IF_ERROR(CheckAnswer(RequestOf(options), description));
   STOKER_RETURN_IF_ERROR(CheckKnowsSubsets(options, description));
   const std::vector<v1::Field> fields(description.fields().begin(), description.fields().end());
   STOKER_ASSIGN_OR_RETURN(auto device_pipeline, DevicePipeline::Create(description.pipeline(), fields));
   STOKER_ASSIGN_OR_RETURN(auto field_bytes, FieldBytes(fields));
-  STOKER_RETURN_IF_ERROR(CheckSizes(options, description, field_bytes));
+  STOKER_RETURN_IF_ERROR(CheckSizes(options, description));
   const BatchPlan::Options plan = {.samples = description.identity().samples(),
                                    .batch_size = static_cast<uint64_t>(options.batch_size),
                                    .rank = static_cast<uint64_t>(options.rank),

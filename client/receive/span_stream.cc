@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/receive/obstacle.h"
 #include "common/wire/grpc_status.h"
 #include "grpcpp/support/slice.h"
@@ -11,6 +12,9 @@ namespace stoker {
 namespace {
 
 constexpr char kStreamMethod[] = "/stoker.v1.DataService/Stream";
+
+// What a server sends beside spans is small. Once parsed, the smallest fields take some eighty times their bytes.
+constexpr size_t kMaxNotice = 64 << 10;
 
 grpc::ByteBuffer Serialize(const v1::StreamRequest& request) {
   const grpc::Slice slice(request.SerializeAsString());
@@ -142,6 +146,8 @@ absl::Status SpanStream::HandleMessage() {
 }
 
 absl::Status SpanStream::HandleResponse(Slices message) {
+  if (incoming_.Length() > kMaxNotice)
+    return absl::DataLossError(absl::StrCat("a message of ", incoming_.Length(), " bytes that is no span"));
   std::string bytes;
   for (std::string_view slice : message) bytes.append(slice);
   v1::StreamResponse response;

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
 #include "common/wire/grpc_status.h"
+#include "grpc/compression.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "openssl/crypto.h"
@@ -23,6 +26,21 @@ constexpr int kFirstBackoffMs = 100, kMostBackoffMs = 2'000;
 // The largest message: a span is one sample of the largest size, or as many samples as fit in that.
 constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderBytes + 64);
 
+// The largest answer to all that is no stream. Servers answer page by page, with some 256 KiB each; once parsed, the
+// smallest fields take some eighty times their bytes.
+constexpr int kMaxAnswer = 1 << 20;
+
+// What a server's headers and trailers may take, an error's message included.
+constexpr int kMaxMetadata = 16 << 10;
+
+// gRPC's own limits of each method's answers (https://github.com/grpc/grpc/blob/master/doc/service_config.md): a
+// longer one is refused before it is parsed. A method that is named alone goes before its service.
+std::string ServiceConfig() {
+  return absl::StrCat(R"({"methodConfig":[{"name":[{"service":"stoker.v1.DataService"}],"maxResponseMessageBytes":)",
+                      kMaxAnswer, R"(},{"name":[{"service":"stoker.v1.DataService","method":"Stream"}],)",
+                      R"("maxResponseMessageBytes":)", kMaxMessage, "}]}");
+}
+
 // gRPC's threads may be in the middle of a handshake when the program ends, and they are not waited for. OpenSSL would
 // clean up below them at exit, so it is told not to, before anything else can use it.
 [[maybe_unused]] const int kOpenSslOutlivesThreads = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
@@ -30,6 +48,13 @@ constexpr int kMaxMessage = static_cast<int>(kMaxSampleBytes + kMaxSpanHeaderByt
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessage);
+  arguments.SetServiceConfigJSON(ServiceConfig());
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);  // No name server's word replaces it.
+  arguments.SetInt(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadata);
+  // A server is not asked to compress, and what it compresses all the same is not inflated: a thousandth of a bomb's
+  // size would pass the limits above. No parser takes it for a message then.
+  arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
+  arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   // Each channel gets a connection of its own. By default a process has one to each server, and servers allow few
   // streams on one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -40,6 +65,16 @@ grpc::ChannelArguments Arguments() {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstBackoffMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMostBackoffMs);
   return arguments;
+}
+
+// What gRPC makes of an answer that it does not take, in plain words; any other status as it is.
+absl::Status PlainRefusal(const absl::Status& status) {
+  const std::string message(status.message());
+  if (absl::IsResourceExhausted(status) && absl::StrContains(message, "larger than max"))
+    return absl::InternalError(absl::StrCat("its answer exceeds ", kMaxAnswer, " bytes, which no stokerd sends"));
+  if (absl::IsUnimplemented(status) && absl::StrContains(message, "No message returned"))
+    return absl::InternalError("its answer is not what a stokerd sends: it does not parse");
+  return status;
 }
 
 }  // namespace
@@ -77,7 +112,7 @@ absl::StatusOr<Response> Transport::Ask(Method<Request, Response> method, const 
   call.context_.set_deadline(absl::ToChronoTime(deadline));
   Response response;
   const auto stub = v1::DataService::NewStub(ChannelTo(address));
-  STOKER_RETURN_IF_ERROR(FromGrpc((stub.get()->*method)(&call.context_, request, &response)));
+  STOKER_RETURN_IF_ERROR(PlainRefusal(FromGrpc((stub.get()->*method)(&call.context_, request, &response))));
   return response;
 }
 

@@ -101,7 +101,7 @@ Process::Process(std::vector<std::string> arguments, const std::map<std::string,
   }
 }
 
-void Process::Ended(int wait_status) {
+void Process::OnEnd(int wait_status) {
   status_ = StatusOf(wait_status);
   ended_ = true;
   Running::Get().Remove(pid_);  // Its id may be another's from now on.
@@ -121,9 +121,7 @@ std::string Process::Stderr() const { return ReadText(folder_ + "/stderr"); }
 
 std::string Process::AwaitLine(const std::string& prefix) {
   while (true) {
-    int status = 0;
-    if (!ended_ && waitpid(pid_, &status, WNOHANG) == pid_) Ended(status);
-    const bool over = ended_;
+    const bool over = Ended();
     std::istringstream lines(Stdout());
     for (std::string line; std::getline(lines, line);)
       if (line.rfind(prefix, 0) == 0 && !lines.eof()) return line.substr(prefix.size());
@@ -135,6 +133,12 @@ std::string Process::AwaitLine(const std::string& prefix) {
   }
 }
 
+bool Process::Ended() {
+  int status = 0;
+  if (!ended_ && waitpid(pid_, &status, WNOHANG) == pid_) OnEnd(status);
+  return ended_;
+}
+
 void Process::Signal(int signal) {
   if (!ended_) kill(pid_, signal);
 }
@@ -143,7 +147,7 @@ int Process::Wait() {
   if (!ended_) {
     int status = 0;
     waitpid(pid_, &status, 0);
-    Ended(status);
+    OnEnd(status);
   }
   return status_;
 }

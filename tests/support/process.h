@@ -30,6 +30,9 @@ class Process {
 
   void Signal(int signal);
 
+  // Whether it has ended.
+  bool Ended();
+
   // Waits for the end. The exit status, or minus the signal that ended it.
   int Wait();
 
@@ -44,7 +47,7 @@ class Process {
   double CpuSeconds() const { return CpuSecondsOf(pid_); }
 
  private:
-  void Ended(int wait_status);
+  void OnEnd(int wait_status);
 
   std::string folder_;
   pid_t pid_ = -1;

@@ -1,0 +1,81 @@
+#include "client/fleet/check_answer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/fields/schema.h"
+#include "common/pipeline/server_pipeline.h"
+#include "common/status_macros.h"
+
+namespace stoker {
+namespace {
+
+// No sum of positions exceeds 64 bits below this, which is also the longest epoch of weighted draws.
+constexpr uint64_t kMostSamples = uint64_t{1} << 62;
+
+constexpr int kMostFields = 4096, kMostDimensions = 32;
+constexpr uint64_t kMostClasses = uint64_t{1} << 24;
+
+absl::Status Implausible(const std::string& what) {
+  return absl::InternalError(absl::StrCat("its answer is not what a stokerd sends: ", what));
+}
+
+absl::Status CheckSamples(uint64_t samples) {
+  if (samples <= kMostSamples) return absl::OkStatus();
+  return Implausible(absl::StrCat(samples, " samples"));
+}
+
+absl::Status EmptyPage() { return Implausible("an empty page of the dataset's index"); }
+
+absl::Status CheckLabels(uint64_t first, const v1::ListSamplesResponse& response) {
+  uint64_t left = response.total() - std::min(first, response.total());
+  if (left > 0 && response.labels().empty()) return EmptyPage();
+  for (const v1::LabelRun& run : response.labels()) {
+    if (run.count() < 1 || run.count() > left)
+      return Implausible(absl::StrCat("a run of ", run.count(), " labels where ", left, " are left"));
+    left -= run.count();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeResponse& response) {
+  STOKER_RETURN_IF_ERROR(CheckSamples(response.identity().samples()));
+  STOKER_RETURN_IF_ERROR(CheckSamples(response.dataset_samples()));
+  if (response.span_samples() < 1 || response.span_samples() > ServerPipeline::kMaxSpanSamples)
+    return Implausible(absl::StrCat("it describes spans of ", response.span_samples(), " samples"));
+  if (response.fields_size() > kMostFields) return Implausible(absl::StrCat(response.fields_size(), " fields"));
+  uint64_t sample_bytes = 0;
+  for (const v1::Field& field : response.fields()) {
+    if (field.shape_size() > kMostDimensions)
+      return Implausible(absl::StrCat("a field of ", field.shape_size(), " dimensions"));
+    const auto bytes = ByteSize(field);
+    if (!bytes.ok()) return Implausible(std::string(bytes.status().message()));
+    sample_bytes += *bytes;
+  }
+  if (sample_bytes < 1 || sample_bytes > kMaxSampleBytes || sample_bytes != response.sample_bytes())
+    return Implausible(absl::StrCat("it describes samples of ", response.sample_bytes(), " bytes, whose fields have ",
+                                    sample_bytes, ", and at most ", kMaxSampleBytes, " can be"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckAnswer(const v1::ListClassesRequest& request, const v1::ListClassesResponse& response) {
+  const uint64_t total = response.total(), found = response.classes_size();
+  if (total > kMostClasses) return Implausible(absl::StrCat(total, " classes"));
+  const uint64_t left = total - std::min(request.first(), total);
+  if (found > left) return Implausible(absl::StrCat("a page of ", found, " classes where ", left, " are left"));
+  return left > 0 && found == 0 ? EmptyPage() : absl::OkStatus();
+}
+
+absl::Status CheckAnswer(const v1::ListSamplesRequest& request, const v1::ListSamplesResponse& response) {
+  STOKER_RETURN_IF_ERROR(CheckSamples(response.total()));
+  if (!request.has_names()) return CheckLabels(request.labels().first(), response);
+  const int asked = request.names().ids_size(), found = response.names_size();
+  if (found > asked) return Implausible(absl::StrCat(found, " names, and ", asked, " were asked for"));
+  return asked > 0 && found == 0 ? EmptyPage() : absl::OkStatus();
+}
+
+}  // namespace stoker

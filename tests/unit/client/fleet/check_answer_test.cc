@@ -1,0 +1,108 @@
+#include "client/fleet/check_answer.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+v1::DescribeResponse Description() {
+  v1::DescribeResponse description;
+  description.mutable_identity()->set_samples(100);
+  v1::Field& image = *description.add_fields();
+  image.set_name("image"), image.set_dtype(v1::DTYPE_UINT8);
+  for (int64_t extent : {2, 2, 3}) image.add_shape(extent);
+  description.set_sample_bytes(12);
+  description.set_span_samples(16);
+  return description;
+}
+
+void ExpectRefused(const v1::DescribeResponse& description, const std::string& reason) {
+  const absl::Status status = CheckAnswer(v1::DescribeRequest(), description);
+  EXPECT_TRUE(absl::IsInternal(status)) << status;
+  EXPECT_THAT(status.message(), HasSubstr("its answer is not what a stokerd sends: "));
+  EXPECT_THAT(status.message(), HasSubstr(reason));
+}
+
+TEST(CheckAnswerTest, ADescriptionAddsUp) {
+  EXPECT_TRUE(CheckAnswer(v1::DescribeRequest(), Description()).ok());
+  v1::DescribeResponse wrong = Description();
+  wrong.set_sample_bytes(13);
+  ExpectRefused(wrong, "samples of 13 bytes, whose fields have 12");
+  wrong = Description();
+  wrong.mutable_fields(0)->set_shape(0, -2);
+  ExpectRefused(wrong, "field 'image'");
+}
+
+TEST(CheckAnswerTest, NumbersThatMemoryIsAllocatedByAreBounded) {
+  v1::DescribeResponse wrong = Description();
+  for (uint32_t samples : {0u, 4097u, ~0u}) {
+    wrong.set_span_samples(samples);
+    ExpectRefused(wrong, "spans of");
+  }
+  wrong = Description();
+  wrong.mutable_identity()->set_samples(~uint64_t{0});
+  ExpectRefused(wrong, "18446744073709551615 samples");
+  wrong = Description();
+  wrong.set_dataset_samples(~uint64_t{0});
+  ExpectRefused(wrong, "18446744073709551615 samples");
+  wrong = Description();
+  for (int i = 0; i < 5000; ++i) *wrong.add_fields() = wrong.fields(0);
+  ExpectRefused(wrong, "5001 fields");
+  wrong = Description();
+  for (int i = 0; i < 50; ++i) wrong.mutable_fields(0)->add_shape(1);
+  ExpectRefused(wrong, "a field of 53 dimensions");
+  wrong = Description();
+  wrong.mutable_fields(0)->clear_shape();
+  wrong.mutable_fields(0)->add_shape(200 << 20);
+  *wrong.add_fields() = wrong.fields(0);
+  wrong.set_sample_bytes(400 << 20);
+  ExpectRefused(wrong, "samples of 419430400 bytes");
+}
+
+TEST(CheckAnswerTest, APageOfClassesBringsTheIndexForward) {
+  v1::ListClassesRequest request;
+  request.set_first(2);
+  v1::ListClassesResponse page;
+  page.set_total(4);
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page))) << "it would be asked for without end";
+  for (int i = 0; i < 2; ++i) {
+    page.add_classes("cat");
+    EXPECT_TRUE(CheckAnswer(request, page).ok());
+  }
+  page.add_classes("one too many");
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+  page.set_total(uint64_t{1} << 40);
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+}
+
+TEST(CheckAnswerTest, APageOfLabelsBringsTheIndexForward) {
+  v1::ListSamplesRequest request;
+  request.mutable_labels()->set_first(2);
+  v1::ListSamplesResponse page;
+  page.set_total(10);
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+  page.add_labels()->set_count(8);
+  EXPECT_TRUE(CheckAnswer(request, page).ok());
+  page.add_labels();
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page))) << "runs of none would fill the memory";
+  page.clear_labels();
+  page.add_labels()->set_count(9);
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+}
+
+TEST(CheckAnswerTest, NoMoreNamesComeThanWereAskedFor) {
+  v1::ListSamplesRequest request;
+  request.mutable_names()->add_ids(7);
+  v1::ListSamplesResponse page;
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+  page.add_names("a");
+  EXPECT_TRUE(CheckAnswer(request, page).ok());
+  page.add_names("b");
+  EXPECT_TRUE(absl::IsInternal(CheckAnswer(request, page)));
+}
+
+}  // namespace
+}  // namespace stoker
