@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "client/receive/obstacle.h"
 #include "client/receive/transport.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 
@@ -35,8 +36,8 @@ class AskAll {
   using Ask =
       std::function<absl::StatusOr<Response>(const std::string& address, absl::Time deadline, Transport::Call&)>;
 
-  // Asks until `deadline`. If `patient` is false it also gives up when every server without an answer is known to
-  // refuse connections, or to have no address.
+  // Asks until `deadline`, a time of SteadyNow(). If `patient` is false it also gives up when every server without an
+  // answer is known to refuse connections, or to have no address.
   AskAll(Ask ask, absl::Time deadline, absl::Duration grace, bool patient)
       : ask_(std::move(ask)), deadline_(deadline), grace_(grace), patient_(patient) {}
 
@@ -91,7 +92,7 @@ class AskAll {
   // The server's next call, or null where no answer is waited for any more.
   Transport::Call* Begin(Server& server, Transport::Call::Connect connect) {
     absl::MutexLock lock(&mutex_);
-    if (over_ || absl::Now() >= deadline_) return nullptr;
+    if (over_ || SteadyNow() >= deadline_) return nullptr;
     server.call = std::make_unique<Transport::Call>(connect);
     return server.call.get();
   }
@@ -100,9 +101,9 @@ class AskAll {
     absl::MutexLock lock(&mutex_);
     server.hopeless = obstacle.definite;
     changed_.SignalAll();
-    const absl::Time until = std::min(deadline_, absl::Now() + kPause);
-    while (!over_ && !obstacle.reason.empty() && !changed_.WaitWithDeadline(&mutex_, until)) {
-    }
+    const absl::Time until = std::min(deadline_, SteadyNow() + kPause);
+    while (!over_ && !obstacle.reason.empty() && SteadyNow() < until)
+      changed_.WaitWithTimeout(&mutex_, until - SteadyNow());
   }
 
   void Finish(Server& server, absl::StatusOr<Response> response) {
@@ -116,9 +117,8 @@ class AskAll {
   void AwaitEnd() {
     absl::MutexLock lock(&mutex_);
     while (!AllAnswered() && !OneSucceeded() && !IsHopeless()) changed_.Wait(&mutex_);
-    const absl::Time grace = absl::Now() + (OneSucceeded() ? grace_ : absl::ZeroDuration());
-    while (!AllAnswered() && !changed_.WaitWithDeadline(&mutex_, grace)) {
-    }
+    const absl::Time grace = SteadyNow() + (OneSucceeded() ? grace_ : absl::ZeroDuration());
+    while (!AllAnswered() && SteadyNow() < grace) changed_.WaitWithTimeout(&mutex_, grace - SteadyNow());
     over_ = true;
     changed_.SignalAll();
     for (const Server& server : servers_)

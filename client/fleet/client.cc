@@ -12,9 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "client/fleet/ask_all.h"
 #include "client/fleet/check_answer.h"
+#include "client/receive/name_resolver.h"
 #include "client/receive/resolve.h"
 #include "client/receive/transport.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -25,6 +27,9 @@ constexpr absl::Duration kUsualPatience = absl::Seconds(30);
 // How long other servers are waited for after the first one answered, where their answers are compared.
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
+// How long names are waited for that are still being looked up where other ones have an address.
+constexpr absl::Duration kNamePatience = absl::Seconds(2);
+
 // What the servers' names stand for now.
 struct Found {
   std::set<std::string> addresses;
@@ -33,18 +38,29 @@ struct Found {
   bool may_come = false;             // One that is missing may get an address by itself.
 };
 
-Found Find(const std::vector<std::string>& servers) {
+Found FindKnown(const NameResolver& resolver, const std::vector<std::string>& servers) {
   Found found;
-  for (const std::string& server : servers) {
-    const auto addresses = Resolve(*ParseServerName(server));
+  const auto all = resolver.Latest(servers);
+  for (size_t i = 0; i < servers.size(); ++i) {
+    const auto& addresses = all[i];
     if (addresses.ok()) found.addresses.insert(addresses->begin(), addresses->end());
     if (addresses.ok() && !addresses->empty()) continue;
     found.complete = found.complete && addresses.ok();
     found.may_come = found.may_come || !absl::IsNotFound(addresses.status());
     found.missing.push_back(
-        absl::StrCat(server, ": ", addresses.ok() ? "it lists no server yet" : addresses.status().message()));
+        absl::StrCat(servers[i], ": ", addresses.ok() ? "it lists no server yet" : addresses.status().message()));
   }
   return found;
+}
+
+// Looks the names up. Waits for all of them until `until` of SteadyNow(), but not for long where some have an address.
+Found Find(NameResolver& resolver, const std::vector<std::string>& servers, absl::Time until) {
+  resolver.Begin(servers);
+  resolver.Await(servers, std::min(until - SteadyNow(), kNamePatience));
+  Found found = FindKnown(resolver, servers);
+  if (!found.addresses.empty()) return found;
+  resolver.Await(servers, until - SteadyNow());
+  return FindKnown(resolver, servers);
 }
 
 // Whether servers that refuse may come up all the same.
@@ -53,10 +69,10 @@ bool IsPatient(const Client::Options& options, const Found& found) {
 }
 
 // Waits for at least one address, until there is one or it is time to give up.
-Found AwaitAddresses(const Client::Options& options, absl::Time deadline) {
+Found AwaitAddresses(NameResolver& resolver, const Client::Options& options, absl::Time deadline) {
   while (true) {
-    Found found = Find(options.servers);
-    if (!found.addresses.empty() || !IsPatient(options, found) || absl::Now() >= deadline) return found;
+    Found found = Find(resolver, options.servers, deadline);
+    if (!found.addresses.empty() || !IsPatient(options, found) || SteadyNow() >= deadline) return found;
     absl::SleepFor(absl::Milliseconds(200));
   }
 }
@@ -75,11 +91,11 @@ absl::Status NoneAnswered(const std::vector<std::string>& reasons, absl::Duratio
 // What the servers answer to `ask`, one of them with success; else the error is a server's refusal, or Unavailable.
 // Once one has, the others are waited for a `grace`.
 template <typename Response>
-absl::StatusOr<std::vector<Answer<Response>>> Answers(const Client::Options& options,
+absl::StatusOr<std::vector<Answer<Response>>> Answers(NameResolver& resolver, const Client::Options& options,
                                                       typename AskAll<Response>::Ask ask, absl::Duration grace) {
   const absl::Duration patience = options.connect_timeout.value_or(kUsualPatience);
-  const absl::Time deadline = absl::Now() + patience;
-  const Found found = AwaitAddresses(options, deadline);
+  const absl::Time deadline = SteadyNow() + patience;
+  const Found found = AwaitAddresses(resolver, options, deadline);
   const bool patient = IsPatient(options, found);
   auto answers =
       AskAll<Response>(std::move(ask), deadline, grace, patient).Run({found.addresses.begin(), found.addresses.end()});
@@ -92,13 +108,15 @@ absl::StatusOr<std::vector<Answer<Response>>> Answers(const Client::Options& opt
     if (refusal.ok() && !absl::IsUnavailable(status)) refusal = absl::Status(status.code(), reasons.back());
   }
   if (!refusal.ok()) return refusal;
-  return NoneAnswered(reasons, patience, patient || absl::Now() >= deadline);
+  return NoneAnswered(reasons, patience, patient || SteadyNow() >= deadline);
 }
 
 // What the first server answers to `ask`.
 template <typename Response>
-absl::StatusOr<Response> FirstAnswer(const Client::Options& options, typename AskAll<Response>::Ask ask) {
-  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<Response>(options, std::move(ask), absl::ZeroDuration()));
+absl::StatusOr<Response> FirstAnswer(NameResolver& resolver, const Client::Options& options,
+                                     typename AskAll<Response>::Ask ask) {
+  STOKER_ASSIGN_OR_RETURN(const auto answers,
+                          Answers<Response>(resolver, options, std::move(ask), absl::ZeroDuration()));
   return std::find_if(answers.begin(), answers.end(), [](const auto& answer) { return answer.response.ok(); })
       ->response;
 }
@@ -152,20 +170,23 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Create(Options options) {
 }
 
 Client::Client(Options options, std::shared_ptr<Transport> transport)
-    : options_(std::move(options)), transport_(std::move(transport)) {}
+    : options_(std::move(options)), transport_(std::move(transport)), resolver_(std::make_unique<NameResolver>()) {}
 
 Client::~Client() = default;
 
-std::vector<std::string> Client::Addresses(bool* complete) const {
-  const Found found = Find(options_.servers);
-  if (!found.complete && complete != nullptr) *complete = false;
-  return {found.addresses.begin(), found.addresses.end()};
+Client::Known Client::Addresses() const {
+  const Found found = FindKnown(*resolver_, options_.servers);
+  return {{found.addresses.begin(), found.addresses.end()}, found.complete};
 }
+
+void Client::LookUpAgain() { resolver_->Begin(options_.servers); }
+
+uint64_t Client::LookUps() const { return resolver_->finished(); }
 
 std::vector<std::string> Client::Obstacles() const {
   constexpr size_t kMost = 4;
   constexpr absl::Duration kPatience = absl::Milliseconds(500);
-  const Found found = Find(options_.servers);
+  const Found found = Find(*resolver_, options_.servers, SteadyNow() + kUsualPatience);
   std::vector<std::string> obstacles = found.missing;
   size_t looked_at = 0;
   for (const std::string& address : found.addresses) {
@@ -178,21 +199,21 @@ std::vector<std::string> Client::Obstacles() const {
 
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   return FirstAnswer<v1::ListDatasetsResponse>(
-      options_, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, options_, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return transport_->ListDatasets(address, deadline, call);
       });
 }
 
 absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {
   return FirstAnswer<v1::ListClassesResponse>(
-      options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return Checked(request, transport_->ListClasses(address, request, deadline, call));
       });
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Client::ListSamples(const v1::ListSamplesRequest& request) {
   return FirstAnswer<v1::ListSamplesResponse>(
-      options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return Checked(request, transport_->ListSamples(address, request, deadline, call));
       });
 }
@@ -209,7 +230,7 @@ absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest&
   const auto ask = [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
     return Checked(request, transport_->Describe(address, request, deadline, call));
   };
-  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(options_, ask, kGrace));
+  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(*resolver_, options_, ask, kGrace));
   const Answer<v1::DescribeResponse>* first = nullptr;
   for (const auto& answer : answers) {
     if (!answer.response.ok()) continue;

@@ -1,6 +1,7 @@
 #ifndef STOKER_CLIENT_FLEET_CLIENT_H_
 #define STOKER_CLIENT_FLEET_CLIENT_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 namespace stoker {
 
+class NameResolver;
 class Transport;
 
 // The servers of a job and the connections to them. Loaders of one process, such as one for training and one for
@@ -70,18 +72,29 @@ class Client {
   const std::shared_ptr<Transport>& transport() const { return transport_; }
 
   // Why servers cannot be reached now, in plain words, by their names or addresses; nothing of those that can. Looks at
-  // the first few alone. Blocks as FindObstacle does for each.
+  // the first few alone. Blocks for some seconds for names, and as FindObstacle does for each.
   std::vector<std::string> Obstacles() const;
 
-  // The addresses that the servers' names stand for now, sorted. Sets `complete`, if given, to false where a name could
-  // not be looked up, and else leaves it.
-  std::vector<std::string> Addresses(bool* complete = nullptr) const;
+  // What the servers' names stood for when they were looked up last.
+  struct Known {
+    std::vector<std::string> addresses;  // Sorted.
+    bool complete = true;                // All names could be looked up.
+  };
+  Known Addresses() const;
+
+  // Begins to look names up again, and to read files. Never blocks, however long that takes; Addresses() tells what
+  // came of it.
+  void LookUpAgain();
+
+  // Counts what was looked up: while this stays, so does Addresses().
+  uint64_t LookUps() const;
 
  private:
   Client(Options options, std::shared_ptr<Transport> transport);
 
   const Options options_;
   const std::shared_ptr<Transport> transport_;
+  const std::unique_ptr<NameResolver> resolver_;
 };
 
 // Says how the identity `b` that a server has differs from the expected `a`, as in "its copy of the dataset differs:

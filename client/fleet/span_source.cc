@@ -1,7 +1,6 @@
 #include "client/fleet/span_source.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +8,7 @@
 #include "client/receive/transport.h"
 #include "common/check.h"
 #include "common/identity/mix.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -21,11 +21,6 @@ constexpr absl::Duration kResolveInterval = absl::Seconds(2);
 
 // A server may claim no more than so many workers: windows are in proportion to them.
 constexpr uint32_t kMostParallelism = 1 << 14;
-
-// The scheduler's clock, which nobody sets.
-absl::Time SteadyNow() {
-  return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 // A hash that is equal in all processes: jobs must agree which server keeps a span.
 uint64_t HashOf(const std::string& address) {
@@ -92,10 +87,11 @@ void SpanSource::Shutdown() {
 void SpanSource::Poll() {
   absl::Time resolve_at = absl::InfinitePast();
   while (true) {
-    if (absl::Now() >= resolve_at) {
-      UpdateMembers();
-      resolve_at = absl::Now() + kResolveInterval;
+    if (SteadyNow() >= resolve_at) {
+      client_->LookUpAgain();
+      resolve_at = SteadyNow() + kResolveInterval;
     }
+    UpdateMembers();
     Connect();
     Expire();
     RefuseOtherData();
@@ -107,10 +103,12 @@ void SpanSource::Poll() {
 }
 
 void SpanSource::UpdateMembers() {
-  bool complete = true;
-  const std::vector<std::string> addresses = client_->Addresses(&complete);
+  const uint64_t look_ups = client_->LookUps();  // Read first: what is looked up meanwhile comes with the next round.
+  if (look_ups_ == look_ups) return;
+  look_ups_ = look_ups;
+  const Client::Known known = client_->Addresses();
   absl::MutexLock lock(&mutex_);
-  links_.Update(addresses, complete);
+  links_.Update(known.addresses, known.complete);
 }
 
 // Opens the streams that are due, and gives up those that do not open.
@@ -119,7 +117,7 @@ void SpanSource::Connect() {
   {
     absl::MutexLock lock(&mutex_);
     if (stopping_) return;
-    const absl::Time now = absl::Now();
+    const absl::Time now = SteadyNow();
     for (int id : links_.Due(now)) {
       const Link& link = links_.at(id);
       auto listener = std::make_shared<Listener>(shared_from_this(), id);
@@ -198,7 +196,7 @@ absl::Status SpanSource::OnOpened(int id, const v1::Opened& opened) {
     absl::MutexLock lock(&mutex_);
     const Link& link = links_.at(id);
     if (link.opened) return absl::InternalError("the server opened the stream twice");
-    links_.Opened(id, opened.stream_key(), absl::Now());
+    links_.Opened(id, opened.stream_key(), SteadyNow());
     // All connections to a server share its workers.
     const int connections = client_->options().connections;
     const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
@@ -328,7 +326,7 @@ void SpanSource::OnClosed(int id, const absl::Status& status) {
   {
     absl::MutexLock lock(&mutex_);
     totals_.retried_spans += scheduler_.RemoveServer(id);
-    links_.Closed(id, status, absl::Now(), std::uniform_real_distribution<>()(jitter_));
+    links_.Closed(id, status, SteadyNow(), std::uniform_real_distribution<>()(jitter_));
   }
   SendWants();
   absl::MutexLock lock(&mutex_);

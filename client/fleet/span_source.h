@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -134,6 +135,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   std::minstd_rand jitter_ ABSL_GUARDED_BY(mutex_);
   FleetStats totals_ ABSL_GUARDED_BY(mutex_);  // All but `servers` and `hedged_spans`.
 
+  std::optional<uint64_t> look_ups_;  // Client::LookUps() that the links are of. Only the poller's thread touches it.
   std::thread poller_;
 };
 

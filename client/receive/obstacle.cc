@@ -15,6 +15,7 @@
 #include "client/receive/look_up.h"
 #include "client/receive/resolve.h"
 #include "common/check.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -36,7 +37,7 @@ int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
   int error = connect(socket, address, size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
     pollfd ready = {.fd = socket, .events = POLLOUT, .revents = 0};
-    const auto left = std::max<int64_t>(0, absl::ToInt64Milliseconds(deadline - absl::Now()));
+    const auto left = std::max<int64_t>(0, absl::ToInt64Milliseconds(deadline - SteadyNow()));
     error = ETIMEDOUT;
     socklen_t error_size = sizeof error;
     if (poll(&ready, 1, static_cast<int>(left)) > 0) getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &error_size);
@@ -102,7 +103,7 @@ std::string PlainReason(const std::string& message) {
 }
 
 Obstacle FindObstacle(const std::string& address, absl::Duration patience) {
-  const absl::Time deadline = absl::Now() + patience;
+  const absl::Time deadline = SteadyNow() + patience;
   const auto name = ParseServerName(address);
   STOKER_CHECK(name.ok());
   if (!name->path.empty()) {

@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 #include "common/wire/grpc_status.h"
 #include "grpc/compression.h"
+#include "grpc/support/time.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "openssl/crypto.h"
@@ -109,7 +111,8 @@ std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address, 
 template <typename Request, typename Response>
 absl::StatusOr<Response> Transport::Ask(Method<Request, Response> method, const std::string& address,
                                         const Request& request, absl::Time deadline, Call& call) {
-  call.context_.set_deadline(absl::ToChronoTime(deadline));
+  // gRPC adds a span of time to its own clock, which nobody sets.
+  call.context_.set_deadline(gpr_time_from_micros(absl::ToInt64Microseconds(deadline - SteadyNow()), GPR_TIMESPAN));
   Response response;
   const auto stub = v1::DataService::NewStub(ChannelTo(address));
   STOKER_RETURN_IF_ERROR(PlainRefusal(FromGrpc((stub.get()->*method)(&call.context_, request, &response))));

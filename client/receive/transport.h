@@ -44,7 +44,7 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  // These block for the answer, until `deadline`. The errors are the server's own, Unavailable where no
+  // These block for the answer, until `deadline` of SteadyNow(). The errors are the server's own, Unavailable where no
   // connection opens, DeadlineExceeded, or Cancelled after Call::Cancel; Internal where an answer exceeds 1 MiB or does
   // not parse.
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(const std::string& address, absl::Time deadline, Call& call);

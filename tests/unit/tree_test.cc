@@ -99,7 +99,7 @@ void ExpectFoldersInOrder(const std::string& side, const std::vector<std::string
 }
 
 TEST(TreeTest, CommonFoldersComeInOrder) {
-  ExpectFoldersInOrder("common", {"identity", "fields", "ops", "pipeline", "wire", "config"});
+  ExpectFoldersInOrder("common", {"time", "identity", "fields", "ops", "pipeline", "wire", "config"});
 }
 
 // config and observe serve all stages, and are served by common alone.
