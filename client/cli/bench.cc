@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/time/clock.h"
 #include "client/cli/commands.h"
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
@@ -23,6 +22,7 @@
 #include "client/loader/loader.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -123,7 +123,7 @@ class Bench {
   const SavedState& saved_;
   Loader& loader_;
   Progress progress_;
-  const absl::Time begun_ = absl::Now();
+  const absl::Time begun_ = SteadyNow();
   const double cpu_begun_ = ProcessCpuSeconds();
   HostUse host_;
   absl::Time looked_ = begun_;
@@ -185,7 +185,7 @@ absl::Status Bench::Digest(const Batch& batch) {
 
 absl::Status Bench::Take(const Batch& batch) {
   const double cpu_begun = ThreadCpuSeconds();
-  if (++batches_ == 1) figures_.first_batch_seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
+  if (++batches_ == 1) figures_.first_batch_seconds = absl::ToDoubleSeconds(SteadyNow() - begun_);
   samples_ += batch.real();
   for (const Substituted& substituted : batch.substituted())
     if (figures_.substituted.size() < kMostSubstituted) figures_.substituted.push_back(substituted);
@@ -195,16 +195,16 @@ absl::Status Bench::Take(const Batch& batch) {
     sheet_ = ContactSheet(*images, kSheetTiles);
   if (digest_ != nullptr) STOKER_RETURN_IF_ERROR(Digest(batch));
   progress_.Update(batches_, samples_);
-  if (absl::Now() - looked_ >= kBetweenLooks) {
+  if (SteadyNow() - looked_ >= kBetweenLooks) {
     host_.Look();
-    looked_ = absl::Now();
+    looked_ = SteadyNow();
   }
   figures_.own_seconds += ThreadCpuSeconds() - cpu_begun;
   return absl::OkStatus();
 }
 
 Figures Bench::TakeFigures(bool interrupted) {
-  figures_.seconds = absl::ToDoubleSeconds(absl::Now() - begun_);
+  figures_.seconds = absl::ToDoubleSeconds(SteadyNow() - begun_);
   figures_.cpu_seconds = ProcessCpuSeconds() - cpu_begun_ - figures_.own_seconds;
   figures_.host_cpu_share = host_.cpu_share();
   figures_.gpu_shares = host_.gpu_shares();

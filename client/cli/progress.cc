@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -19,14 +19,14 @@ constexpr absl::Duration kLogInterval = absl::Seconds(10);
 }  // namespace
 
 Progress::Progress(uint64_t total, bool quiet)
-    : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), begun_(absl::Now()), shown_(begun_) {}
+    : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), begun_(SteadyNow()), shown_(begun_) {}
 
 Progress::~Progress() {
   if (!quiet_ && terminal_) std::fputs("\r\033[K", stderr);
 }
 
 void Progress::Update(uint64_t batches, uint64_t samples) {
-  const absl::Time now = absl::Now();
+  const absl::Time now = SteadyNow();
   if (quiet_ || now - shown_ < (terminal_ ? kTerminalInterval : kLogInterval)) return;
   shown_ = now;
   const double share = std::min(1.0, static_cast<double>(batches) / std::max<uint64_t>(1, total_));

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 
@@ -31,10 +31,10 @@ absl::StatusOr<std::vector<Tensor>> DeviceStage::Submit(const LandedBatch& batch
   if (!batch.spec.runs.empty()) host.first_position = batch.spec.runs.front().start;
   for (size_t i = 0; i < layout_.fields(); ++i)
     host.fields.push_back(layout_.Field(batch.slab->bytes(), batch.spec.rows, i));
-  const absl::Time begun = absl::Now();
+  const absl::Time begun = SteadyNow();
   STOKER_ASSIGN_OR_RETURN(auto tensors, device_->Submit(pipeline_, host));
   absl::MutexLock lock(&mutex_);
-  transformed_ += absl::Now() - begun;
+  transformed_ += SteadyNow() - begun;
   return tensors;
 }
 

@@ -21,6 +21,7 @@
 #include "client/loader/slab_ring.h"
 #include "client/loader/state.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
@@ -254,24 +255,24 @@ absl::Status Loader::Impl::AwaitNext(uint64_t id, absl::Time until) {
   const auto stalled_at = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return std::max(*waiting_since_, last_arrival_) + job_.options.progress_timeout;
   };
-  const absl::Time begun = absl::Now();
+  const absl::Time begun = SteadyNow();
   if (!waiting_since_.has_value()) waiting_since_ = begun;
   absl::Status status;
-  while (incomplete() && status.ok() && absl::Now() < until) {
-    changed_.WaitWithDeadline(&mutex_, std::min(stalled_at(), until));
+  while (incomplete() && status.ok() && SteadyNow() < until) {
+    changed_.WaitWithTimeout(&mutex_, std::min(stalled_at(), until) - SteadyNow());
     if (cancelled_)
       status = absl::CancelledError("the loader was cancelled");
-    else if (incomplete() && absl::Now() >= stalled_at())
+    else if (incomplete() && SteadyNow() >= stalled_at())
       status = absl::DeadlineExceededError(absl::StrCat(
           "no span arrived for ", absl::FormatDuration(job_.options.progress_timeout), " (", source_->Problems(), ")"));
   }
-  stats_.waited += absl::Now() - begun;
+  stats_.waited += SteadyNow() - begun;
   if (!status.ok() || !IsNext(id)) return status;
   return begun_.front().assembly.status();
 }
 
 absl::Status Loader::Impl::Await(absl::Duration patience) {
-  const absl::Time until = absl::Now() + patience;
+  const absl::Time until = SteadyNow() + patience;
   uint64_t moves = 0;
   bool late_slab = false;
   // Where Next() would not wait, it says itself what there is.
@@ -335,7 +336,7 @@ SpanSource::Request Loader::Impl::RequestFor(uint64_t id, const Assembly& assemb
 
 void Loader::Impl::OnSpan(uint64_t id, const Assembly::Part& part, const absl::StatusOr<v1::SpanHeader>& header) {
   absl::MutexLock lock(&mutex_);
-  last_arrival_ = absl::Now();
+  last_arrival_ = SteadyNow();
   Begun* const begun = Find(id);
   if (begun == nullptr) return;
   if (header.ok())

@@ -9,11 +9,11 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/config/byte_size.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 #include "server/config/settings.h"
 #include "server/main/server.h"
 
@@ -64,7 +64,7 @@ class ProgressLine {
   }
 
   void Show(const PrepareProgress& progress) {
-    if (!begun_) began_ = absl::Now(), begun_ = true;
+    if (!begun_) began_ = SteadyNow(), begun_ = true;
     if (IsDue()) Print(Text(progress));
   }
 
@@ -74,14 +74,14 @@ class ProgressLine {
 
  private:
   bool IsDue() {
-    const absl::Time now = absl::Now();
+    const absl::Time now = SteadyNow();
     if (now - last_ < (terminal_ ? absl::Milliseconds(200) : absl::Seconds(5))) return false;
     last_ = now;
     return true;
   }
 
   std::string Text(const PrepareProgress& progress) const {
-    const double seconds = std::max(absl::ToDoubleSeconds(absl::Now() - began_), 1e-3);
+    const double seconds = std::max(absl::ToDoubleSeconds(SteadyNow() - began_), 1e-3);
     const double rate = static_cast<double>(progress.made) / seconds;
     std::string left = "?";
     if (progress.made > 0)
@@ -102,7 +102,7 @@ class ProgressLine {
   }
 
   const bool terminal_ = isatty(STDERR_FILENO) != 0;
-  absl::Time last_ = absl::Now(), began_;
+  absl::Time last_ = SteadyNow(), began_;
   bool begun_ = false;
 };
 
