@@ -19,6 +19,7 @@ namespace {
 
 using stoker::Call;
 using stoker::CallOn;
+using stoker::NullPointer;
 using stoker::Tensor;
 
 // These numbers are DLPack's.
@@ -60,7 +61,9 @@ struct SharedTensor {
 };
 
 void DeleteShared(DLManagedTensor* managed) {
-  if (managed != nullptr) stoker::Release(static_cast<SharedTensor*>(managed->manager_ctx));
+  if (managed == nullptr) return;
+  auto* const shared = static_cast<SharedTensor*>(managed->manager_ctx);
+  if (shared->owner.here()) delete shared;  // In a forked child its memory's threads are missing.
 }
 
 std::unique_ptr<SharedTensor> Share(const Tensor& tensor) {
@@ -88,17 +91,23 @@ std::set<std::shared_ptr<stoker::TensorMemory>> MemoriesOf(const stoker::Batch& 
 }  // namespace
 
 void stoker_batch_get_info(const stoker_batch* batch, stoker_batch_info* info) {
-  const stoker::Batch& self = batch->batch;
-  *info = {.epoch = self.epoch(),
-           .size = self.size(),
-           .real = self.real(),
-           .positions = self.positions().data(),
-           .sample_ids = self.sample_ids().data(),
-           .tensors = static_cast<int32_t>(self.tensors().size())};
+  if (info != nullptr) *info = {};
+  (void)CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    if (info == nullptr) return NullPointer("info");
+    const stoker::Batch& made = self.batch;
+    *info = {.epoch = made.epoch(),
+             .size = made.size(),
+             .real = made.real(),
+             .positions = made.positions().data(),
+             .sample_ids = made.sample_ids().data(),
+             .tensors = static_cast<int32_t>(made.tensors().size())};
+    return absl::OkStatus();
+  });
 }
 
 stoker_code stoker_batch_get_tensor(const stoker_batch* batch, int32_t index, stoker_tensor* tensor) {
   return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    if (tensor == nullptr) return NullPointer("tensor");
     STOKER_ASSIGN_OR_RETURN(const Tensor* found, At(self.batch, index));
     *tensor = {.name = found->name.c_str(),
                .data = found->bytes == 0 ? nullptr : found->data,
@@ -114,13 +123,18 @@ stoker_code stoker_batch_get_tensor(const stoker_batch* batch, int32_t index, st
 }
 
 const char* stoker_batch_name(const stoker_batch* batch, int64_t row) {
-  if (batch == nullptr || row < 0) return "";
-  const auto& names = batch->batch.names();
-  return static_cast<size_t>(row) < names.size() ? names[row].c_str() : "";
+  const char* name = "";
+  (void)CallOn(batch, [&](const stoker_batch& self) {
+    const auto& names = self.batch.names();
+    if (row >= 0 && static_cast<size_t>(row) < names.size()) name = names[row].c_str();
+    return absl::OkStatus();
+  });
+  return name;
 }
 
 stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json) {
-  return CallOn(batch, [&](const stoker_batch& self) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     *json = stoker::CopyOf(stoker::SubstitutedDocument(self.batch));
     return absl::OkStatus();
   });
@@ -142,6 +156,7 @@ stoker_code stoker_batch_wait(const stoker_batch* batch) {
 
 stoker_code stoker_batch_dlpack(const stoker_batch* batch, int32_t index, DLManagedTensor** tensor) {
   return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    if (tensor == nullptr) return NullPointer("tensor");
     STOKER_ASSIGN_OR_RETURN(const Tensor* found, At(self.batch, index));
     *tensor = &Share(*found).release()->managed;
     return absl::OkStatus();

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
+
 namespace stoker {
 namespace {
 
@@ -38,8 +40,19 @@ char* CopyOf(const std::string& text) {
   return copy;
 }
 
-absl::Status Owner::Check() const {
-  if (here()) return absl::OkStatus();
+absl::Status NullPointer(const char* argument) {
+  return absl::InvalidArgumentError(absl::StrCat(argument, ": a null pointer"));
+}
+
+absl::Status NoObject(const char* type) {
+  return absl::InvalidArgumentError(absl::StrCat("the pointer is to no ", type, " of this library"));
+}
+
+absl::Status Gone(const char* type) {
+  return absl::InvalidArgumentError(absl::StrCat("the ", type, " was let go of already"));
+}
+
+absl::Status OfParent() {
   return absl::FailedPreconditionError(
       "this process was forked from the one that made the object, which cannot be used here");
 }

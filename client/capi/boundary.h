@@ -37,12 +37,19 @@ stoker_code Call(Body body) noexcept {
   }
 }
 
+// What is wrong with what a caller passed: null in place of where to write `argument`; no object that `type` names; one
+// that was let go of; one of the process that this one was forked from.
+absl::Status NullPointer(const char* argument);
+absl::Status NoObject(const char* type);
+absl::Status Gone(const char* type);
+absl::Status OfParent();
+
 // Remembers which process made an object. A forked child has the object's memory, but not the threads that serve it,
 // and locks that they held stay taken there. So the child may neither use the object nor let go of it.
 class Owner {
  public:
   bool here() const { return getpid() == process_; }
-  absl::Status Check() const;
+  absl::Status Check() const { return here() ? absl::OkStatus() : OfParent(); }
 
  private:
   const pid_t process_ = getpid();

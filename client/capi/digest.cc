@@ -1,4 +1,4 @@
-#include <new>
+#include <memory>
 
 #include "client/capi/boundary.h"
 #include "client/capi/handles.h"
@@ -6,32 +6,33 @@
 #include "common/status_macros.h"
 
 using stoker::Call;
+using stoker::CallOn;
 
 stoker_digest* stoker_digest_create(void) {
   stoker_digest* digest = nullptr;
   (void)Call([&] {
-    digest = new stoker_digest;
+    digest = stoker::NewHandle(std::make_shared<stoker_digest>());
     return absl::OkStatus();
   });
   return digest;
 }
 
 stoker_code stoker_digest_add(stoker_digest* digest, const stoker_batch* batch) {
-  return stoker::CallOn(batch, [&](const stoker_batch& from) -> absl::Status {
-    if (digest == nullptr) return absl::InvalidArgumentError("digest: a null pointer");
-    if (digest->finished) return absl::FailedPreconditionError("the digest was taken already");
-    return digest->digest.Add(from.batch);
+  return CallOn(digest, [&](stoker_digest& self) -> absl::Status {
+    STOKER_ASSIGN_OR_RETURN(const auto from, stoker::Find(batch));
+    if (self.finished) return absl::FailedPreconditionError("the digest was taken already");
+    return self.digest.Add(from->batch);
   });
 }
 
 stoker_code stoker_digest_hex(stoker_digest* digest, char** hex) {
-  return Call([&]() -> absl::Status {
-    if (digest == nullptr) return absl::InvalidArgumentError("digest: a null pointer");
-    if (digest->finished) return absl::FailedPreconditionError("the digest was taken already");
-    digest->finished = true;
-    *hex = stoker::CopyOf(digest->digest.Hex());
+  return CallOn(digest, [&](stoker_digest& self) -> absl::Status {
+    if (hex == nullptr) return stoker::NullPointer("hex");
+    if (self.finished) return absl::FailedPreconditionError("the digest was taken already");
+    self.finished = true;
+    *hex = stoker::CopyOf(self.digest.Hex());
     return absl::OkStatus();
   });
 }
 
-void stoker_digest_destroy(stoker_digest* digest) { delete digest; }
+void stoker_digest_destroy(stoker_digest* digest) { stoker::Release(digest); }

@@ -20,7 +20,7 @@ const char* stoker_error(void) { return stoker::LastError(); }
 
 stoker_code stoker_check_device(const char* device) {
   return Call([&]() -> absl::Status {
-    if (device == nullptr) return absl::InvalidArgumentError("device: a null pointer");
+    if (device == nullptr) return stoker::NullPointer("device");
     return stoker::OpenDevice(device).status();
   });
 }
@@ -29,6 +29,7 @@ void stoker_free(char* text) { std::free(text); }
 
 stoker_code stoker_list(const char* options, char** json) {
   return Call([&]() -> absl::Status {
+    if (json == nullptr) return stoker::NullPointer("json");
     STOKER_ASSIGN_OR_RETURN(Client::Options client_options, stoker::ParseClientOptions(options));
     STOKER_RETURN_IF_ERROR(stoker::BeginConnecting());
     STOKER_ASSIGN_OR_RETURN(const auto client, Client::Create(std::move(client_options)));
@@ -40,6 +41,7 @@ stoker_code stoker_list(const char* options, char** json) {
 
 stoker_code stoker_obstacles(const char* options, char** json) {
   return Call([&]() -> absl::Status {
+    if (json == nullptr) return stoker::NullPointer("json");
     STOKER_ASSIGN_OR_RETURN(Client::Options client_options, stoker::ParseClientOptions(options));
     STOKER_ASSIGN_OR_RETURN(const auto client, Client::Create(std::move(client_options)));
     *json = stoker::CopyOf(stoker::NamesDocument(client->Obstacles()));

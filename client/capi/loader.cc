@@ -15,15 +15,19 @@
 using stoker::Call;
 using stoker::CallOn;
 using stoker::CopyOf;
+using stoker::NullPointer;
 
 stoker_code stoker_loader_create(const char* options, stoker_loader** loader) {
   return Call([&]() -> absl::Status {
+    if (loader == nullptr) return NullPointer("loader");
     STOKER_ASSIGN_OR_RETURN(stoker::CreateOptions create, stoker::ParseCreateOptions(options));
     STOKER_RETURN_IF_ERROR(stoker::BeginConnecting());
     STOKER_ASSIGN_OR_RETURN(create.loader.device, stoker::OpenDevice(create.device, create.device_options));
     STOKER_ASSIGN_OR_RETURN(create.loader.client, stoker::Client::Create(std::move(create.client)));
     STOKER_ASSIGN_OR_RETURN(auto made, stoker::Loader::Create(std::move(create.loader)));
-    *loader = new stoker_loader{.loader = std::move(made)};
+    auto object = std::make_shared<stoker_loader>();
+    object->loader = std::move(made);
+    *loader = stoker::NewHandle(std::move(object));
     return absl::OkStatus();
   });
 }
@@ -31,7 +35,8 @@ stoker_code stoker_loader_create(const char* options, stoker_loader** loader) {
 void stoker_loader_destroy(stoker_loader* loader) { stoker::Release(loader); }
 
 stoker_code stoker_loader_describe(const stoker_loader* loader, char** json) {
-  return CallOn(loader, [&](const stoker_loader& self) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     *json = CopyOf(stoker::DescribeDocument(*self.loader));
     return absl::OkStatus();
   });
@@ -39,6 +44,7 @@ stoker_code stoker_loader_describe(const stoker_loader* loader, char** json) {
 
 stoker_code stoker_loader_next(stoker_loader* loader, double timeout_seconds, stoker_batch** batch) {
   return CallOn(loader, [&](stoker_loader& self) -> absl::Status {
+    if (batch == nullptr) return NullPointer("batch");
     self.waiting = false;
     if (timeout_seconds >= 0) {
       const absl::Status status = self.loader->Await(absl::Seconds(timeout_seconds));
@@ -47,12 +53,25 @@ stoker_code stoker_loader_next(stoker_loader* loader, double timeout_seconds, st
       STOKER_RETURN_IF_ERROR(status);
     }
     STOKER_ASSIGN_OR_RETURN(auto next, self.loader->Next());
-    *batch = next.has_value() ? new stoker_batch{.batch = *std::move(next)} : nullptr;
+    if (!next.has_value()) {
+      *batch = nullptr;
+      return absl::OkStatus();
+    }
+    auto object = std::make_shared<stoker_batch>();
+    object->batch = *std::move(next);
+    *batch = stoker::NewHandle(std::move(object));
     return absl::OkStatus();
   });
 }
 
-int stoker_loader_waiting(const stoker_loader* loader) { return loader != nullptr && loader->waiting ? 1 : 0; }
+int stoker_loader_waiting(const stoker_loader* loader) {
+  int waiting = 0;
+  (void)CallOn(loader, [&](const stoker_loader& self) {
+    waiting = self.waiting ? 1 : 0;
+    return absl::OkStatus();
+  });
+  return waiting;
+}
 
 stoker_code stoker_loader_set_epoch(stoker_loader* loader, uint64_t epoch) {
   return CallOn(loader, [&](stoker_loader& self) {
@@ -69,7 +88,8 @@ void stoker_loader_cancel(stoker_loader* loader) {
 }
 
 stoker_code stoker_loader_state(const stoker_loader* loader, char** json) {
-  return CallOn(loader, [&](const stoker_loader& self) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     *json = CopyOf(self.loader->State());
     return absl::OkStatus();
   });
@@ -84,6 +104,7 @@ stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int 
 
 stoker_code stoker_loader_classes(const stoker_loader* loader, char** json) {
   return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     STOKER_ASSIGN_OR_RETURN(const auto classes, self.loader->index().Classes());
     *json = CopyOf(stoker::NamesDocument(classes));
     return absl::OkStatus();
@@ -92,6 +113,7 @@ stoker_code stoker_loader_classes(const stoker_loader* loader, char** json) {
 
 stoker_code stoker_loader_labels(const stoker_loader* loader, char** json) {
   return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     STOKER_ASSIGN_OR_RETURN(const auto labels, self.loader->index().Labels());
     *json = CopyOf(stoker::LabelsDocument(labels));
     return absl::OkStatus();
@@ -100,7 +122,8 @@ stoker_code stoker_loader_labels(const stoker_loader* loader, char** json) {
 
 stoker_code stoker_loader_names(const stoker_loader* loader, const uint64_t* sample_ids, uint64_t count, char** json) {
   return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
-    if (sample_ids == nullptr && count > 0) return absl::InvalidArgumentError("sample_ids: a null pointer");
+    if (sample_ids == nullptr && count > 0) return NullPointer("sample_ids");
+    if (json == nullptr) return NullPointer("json");
     STOKER_ASSIGN_OR_RETURN(const auto names, self.loader->index().Names({sample_ids, sample_ids + count}));
     *json = CopyOf(stoker::NamesDocument(names));
     return absl::OkStatus();
@@ -108,7 +131,8 @@ stoker_code stoker_loader_names(const stoker_loader* loader, const uint64_t* sam
 }
 
 stoker_code stoker_loader_stats(const stoker_loader* loader, char** json) {
-  return CallOn(loader, [&](const stoker_loader& self) {
+  return CallOn(loader, [&](const stoker_loader& self) -> absl::Status {
+    if (json == nullptr) return NullPointer("json");
     *json = CopyOf(stoker::StatsDocument(self.loader->stats()));
     return absl::OkStatus();
   });

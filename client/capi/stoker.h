@@ -8,6 +8,11 @@
 // Errors: a call that can fail returns a stoker_code, 0 for success. stoker_error() then says in words what failed. A
 // call that fails leaves what it would have written through a pointer as it was.
 //
+// A null pointer where none is allowed, and an object that was let go of already or is another thing, are
+// STOKER_INVALID_ARGUMENT. Functions without a code then do nothing, or return what stands for nothing, and
+// stoker_error() says why. Objects (loaders, batches, digests) are numbers in the guise of pointers, which the library
+// looks up: do not follow them. What it cannot know is whether other pointers, such as strings, are good.
+//
 // Documents: strings are UTF-8. JSON documents that the library gives may gain keys. In those that the caller gives an
 // unknown key is an error that names it, and null counts as no key.
 //
@@ -207,7 +212,8 @@ typedef struct stoker_batch_info {
   int32_t tensors;
 } stoker_batch_info;
 
-// Fill a struct. Its pointers are valid until the batch is released.
+// Fill a struct. Its pointers are valid until the batch is released. stoker_batch_get_info fills in zeros where there
+// is no such batch.
 STOKER_EXPORT void stoker_batch_get_info(const stoker_batch* batch, stoker_batch_info* info);
 STOKER_EXPORT stoker_code stoker_batch_get_tensor(const stoker_batch* batch, int32_t index, stoker_tensor* tensor);
 

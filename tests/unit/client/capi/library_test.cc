@@ -120,7 +120,8 @@ TEST(CapiForkTest, ObjectsAreOfNoUseInAChildAndStayInTheParent) {
     if (stoker_batch_get_tensor(batch.get(), 0, &tensor) != STOKER_FAILED_PRECONDITION) return 3;
     batch.reset();
     loader.reset();
-    if (stoker_loader_create(Job(cluster).dump().c_str(), nullptr) != STOKER_FAILED_PRECONDITION) return 4;
+    stoker_loader* another = nullptr;
+    if (stoker_loader_create(Job(cluster).dump().c_str(), &another) != STOKER_FAILED_PRECONDITION) return 4;
     if (std::string(stoker_error()).find("spawn") == std::string::npos) return 5;
     return 0;
   });
