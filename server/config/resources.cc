@@ -7,34 +7,53 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/string_view.h"
 
 namespace stoker {
 namespace {
-
-constexpr char kCgroupRoot[] = "/sys/fs/cgroup";
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The folders of the process's cgroup v2 and its ancestors, innermost first. Each of them may set a limit.
-std::vector<std::string> CgroupFolders() {
-  std::string path;
-  for (absl::string_view line : absl::StrSplit(ReadText("/proc/self/cgroup"), '\n'))
-    if (absl::ConsumePrefix(&line, "0::")) path = std::string(line);
+// A folder and those above it, innermost first: `path` below `hierarchy`, and `hierarchy` itself.
+std::vector<std::string> WithAncestors(const std::string& hierarchy, std::string path) {
   std::vector<std::string> folders;
   while (!path.empty() && path != "/") {
-    folders.push_back(kCgroupRoot + path);
+    folders.push_back(hierarchy + path);
     path.resize(path.rfind('/'));
   }
-  folders.push_back(kCgroupRoot);
+  folders.push_back(hierarchy);
+  return folders;
+}
+
+// The folders of the process's cgroups that may limit what `controller` ("cpu" or "memory") controls, each of them: of
+// version 2, whose line is 0::PATH, and of version 1, where each hierarchy has a line N:CONTROLLER,…:PATH, and a folder
+// that is named like one of its controllers or like all. In a container the path may be the host's, and the folder is
+// mounted without it.
+std::vector<std::string> CgroupFolders(const std::string& root, absl::string_view controller) {
+  const std::string all = root + "/sys/fs/cgroup";
+  std::vector<std::string> folders = {all, absl::StrCat(all, "/", controller)};
+  const auto add = [&](const std::string& hierarchy, absl::string_view path) {
+    for (std::string& folder : WithAncestors(hierarchy, std::string(path))) folders.push_back(std::move(folder));
+  };
+  const std::string cgroups = ReadText(root + "/proc/self/cgroup");
+  for (const absl::string_view line : absl::StrSplit(cgroups, '\n')) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (parts.size() != 3) continue;
+    if (parts[1].empty()) add(all, parts[2]);
+    const std::vector<absl::string_view> controllers = absl::StrSplit(parts[1], ',');
+    if (std::find(controllers.begin(), controllers.end(), controller) == controllers.end()) continue;
+    add(absl::StrCat(all, "/", controller), parts[2]);
+    if (controllers.size() > 1) add(absl::StrCat(all, "/", parts[1]), parts[2]);
+  }
   return folders;
 }
 
@@ -47,27 +66,27 @@ int CpusOfQuota(const std::string& cpu_max) {
   return static_cast<int>((quota + period - 1) / period);
 }
 
-int AvailableCpus() {
+int AvailableCpus(const std::string& root) {
   cpu_set_t set;
   CPU_ZERO(&set);
   int cpus =
       sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  for (const std::string& folder : CgroupFolders())
-    if (int quota = CpusOfQuota(ReadText(folder + "/cpu.max")); quota > 0) cpus = std::min(cpus, quota);
-  const std::string v1 = absl::StrCat(ReadText(absl::StrCat(kCgroupRoot, "/cpu/cpu.cfs_quota_us")), " ",
-                                      ReadText(absl::StrCat(kCgroupRoot, "/cpu/cpu.cfs_period_us")));
-  if (int quota = CpusOfQuota(v1); quota > 0) cpus = std::min(cpus, quota);
+  for (const std::string& folder : CgroupFolders(root, "cpu")) {
+    const std::string v1 =
+        absl::StrCat(ReadText(folder + "/cpu.cfs_quota_us"), " ", ReadText(folder + "/cpu.cfs_period_us"));
+    for (const std::string& limit : {ReadText(folder + "/cpu.max"), v1})
+      if (int quota = CpusOfQuota(limit); quota > 0) cpus = std::min(cpus, quota);
+  }
   return std::max(cpus, 1);
 }
 
-uint64_t AvailableMemory() {
+uint64_t AvailableMemory(const std::string& root) {
   uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  auto limit = [&](const std::string& file) {
-    uint64_t most = 0;
-    if (absl::SimpleAtoi(ReadText(file), &most) && most > 0) bytes = std::min(bytes, most);
-  };
-  for (const std::string& folder : CgroupFolders()) limit(folder + "/memory.max");
-  limit(absl::StrCat(kCgroupRoot, "/memory/memory.limit_in_bytes"));
+  for (const std::string& folder : CgroupFolders(root, "memory"))
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {
+      uint64_t most = 0;
+      if (absl::SimpleAtoi(ReadText(folder + file), &most) && most > 0) bytes = std::min(bytes, most);
+    }
   return bytes;
 }
 

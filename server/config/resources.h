@@ -6,13 +6,15 @@
 
 namespace stoker {
 
-// These functions say what this process may use of the machine. Each call reads it anew. Thread-safe.
+// These functions say what this process may use of the machine. Each call reads it anew. Thread-safe. Limits are those
+// of the process's cgroups, of version 2 or 1, and of all above them. `root` is the folder that has /proc and /sys, for
+// tests.
 
-// The number of CPUs that the affinity mask and the cgroup's quota (v2 or v1, rounded up) allow, at least 1.
-int AvailableCpus();
+// The number of CPUs that the affinity mask and the cgroups' quotas, rounded up, allow, at least 1.
+int AvailableCpus(const std::string& root = "");
 
-// Bytes of memory that the process may use: the machine's, or the cgroup's limit (v2 or v1) if that is lower.
-uint64_t AvailableMemory();
+// Bytes of memory that the process may use: the machine's, or the cgroups' lowest limit if that is lower.
+uint64_t AvailableMemory(const std::string& root = "");
 
 // The number of CPUs, rounded up, that the text of a cgroup v2 `cpu.max` allows: 2 for "200000 100000". Returns 0 if it
 // sets no limit ("max 100000") or cannot be read.

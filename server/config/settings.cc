@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kMaxWorkers = 1024;
 constexpr double kMostSampleSeconds = 3600;
+constexpr uint64_t kMostMemory = uint64_t{1} << 56;
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 
@@ -64,6 +65,18 @@ absl::StatusOr<std::string> ReadPem(const char* key, const std::string& path, co
   return content;
 }
 
+// Sums of these bytes, and of what else the process needs, stay far below 2^64.
+absl::Status CheckBytes(const Settings& settings) {
+  if (settings.memory_limit_bytes > kMostMemory)
+    return absl::InvalidArgumentError(absl::StrCat("memory_limit: ", settings.memory_limit_bytes,
+                                                   " bytes are more than ", kMostMemory, ", which no machine has"));
+  if (settings.span_cache_bytes > settings.memory_limit_bytes)
+    return absl::InvalidArgumentError(absl::StrCat("span_cache: ", settings.span_cache_bytes,
+                                                   " bytes are more than memory_limit, ", settings.memory_limit_bytes,
+                                                   ", which they are part of"));
+  return absl::OkStatus();
+}
+
 // The pixels for which all workers together need half of the memory; at least 4 Mi and at most 64 Mi pixels.
 uint64_t DefaultMaxPixels(const Settings& settings) {
   return std::clamp(settings.memory_limit_bytes / 2 / kWorkerBytesPerPixel / settings.workers, kLeastPixels,
@@ -101,6 +114,7 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
     if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("span_cache: ", bytes.status().message()));
     settings.span_cache_bytes = *bytes;
   }
+  STOKER_RETURN_IF_ERROR(CheckBytes(settings));
   settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();
   if (settings.max_pixels > uint64_t{1} << 32)
     return absl::InvalidArgumentError(absl::StrCat("max_pixels: ", settings.max_pixels, " is more than 2^32"));

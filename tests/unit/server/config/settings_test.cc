@@ -1,5 +1,11 @@
 #include "server/config/settings.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/config/resources.h"
@@ -50,6 +56,64 @@ TEST(SettingsTest, ASmallMemoryMakesForSmallImages) {
   config.set_memory_limit("1GiB");
   config.set_workers(4);
   EXPECT_LT(Resolve(config)->max_pixels * kWorkerBytesPerPixel * 4, uint64_t{1} << 30);
+}
+
+TEST(SettingsTest, ACacheNearTheLargestNumberIsRefusedWithTheFigures) {
+  v1::ServerConfig config;
+  config.set_memory_limit("1GiB");
+  config.set_span_cache("18446744073709551615");
+  EXPECT_EQ(Resolve(config).status().message(),
+            "span_cache: 18446744073709551615 bytes are more than memory_limit, 1073741824, which they are part of");
+  config.set_memory_limit("18446744073709551615");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("memory_limit: 18446744073709551615 bytes"));
+}
+
+// A folder that stands for a machine's root. It says which cgroups the process is in, and their limits.
+class CgroupTest : public testing::Test {
+ protected:
+  ~CgroupTest() override { std::filesystem::remove_all(root_); }
+
+  void Write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text << "\n";
+  }
+
+  const std::string root_ = testing::TempDir() + "stoker-cgroups-" + std::to_string(getpid());
+};
+
+TEST_F(CgroupTest, NoCgroupIsNoLimit) {
+  EXPECT_EQ(AvailableCpus(root_), AvailableCpus("/nowhere"));
+  EXPECT_GT(AvailableMemory(root_), uint64_t{64} << 20);
+}
+
+TEST_F(CgroupTest, Version2LimitsCountAtEachLevel) {
+  Write("/proc/self/cgroup", "0::/jobs/stoker");
+  Write("/sys/fs/cgroup/jobs/stoker/memory.max", "max");
+  Write("/sys/fs/cgroup/jobs/memory.max", "1000000");
+  Write("/sys/fs/cgroup/jobs/stoker/cpu.max", "10000 100000");
+  EXPECT_EQ(AvailableMemory(root_), 1'000'000);
+  EXPECT_EQ(AvailableCpus(root_), 1);
+}
+
+TEST_F(CgroupTest, Version1LimitsCountAtEachLevel) {
+  Write("/proc/self/cgroup", "9:memory:/jobs/stoker\n5:cpu,cpuacct:/jobs/stoker\n1:name=systemd:/jobs");
+  Write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
+  Write("/sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "3000000");
+  Write("/sys/fs/cgroup/memory/jobs/stoker/memory.limit_in_bytes", "2000000");
+  Write("/sys/fs/cgroup/memory/jobs/another/memory.limit_in_bytes", "1000000");
+  EXPECT_EQ(AvailableMemory(root_), 2'000'000);
+  Write("/sys/fs/cgroup/cpu,cpuacct/jobs/stoker/cpu.cfs_quota_us", "-1");
+  Write("/sys/fs/cgroup/cpu,cpuacct/jobs/stoker/cpu.cfs_period_us", "100000");
+  Write("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.cfs_quota_us", "50000");
+  Write("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(AvailableCpus(root_), 1);
+}
+
+TEST_F(CgroupTest, InAContainerWithTheHostsPathTheMountedFolderCounts) {
+  Write("/proc/self/cgroup", "9:memory:/docker/0123\n");
+  Write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "4000000");
+  EXPECT_EQ(AvailableMemory(root_), 4'000'000);
 }
 
 TEST(ResourcesTest, AQuotaOfAPartOfACpuIsOneCpu) {
