@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "common/time/steady_time.h"
 #include "server/main/notify_socket.h"
 #include "spdlog/spdlog.h"
 
@@ -36,11 +37,11 @@ void UnblockStopSignals() {
 std::string AwaitStop(const Duties& duties) {
   const sigset_t signals = StopSignals();
   const absl::Duration watchdog = WatchdogPeriod();
-  auto reported = std::chrono::steady_clock::now();
+  absl::Time report_at = SteadyNow() + duties.period;
   bool was_healthy = true;
   while (true) {
-    const absl::Duration left = duties.period - absl::FromChrono(std::chrono::steady_clock::now() - reported);
-    const absl::Duration wait = std::min(watchdog / 2, std::clamp(left, absl::ZeroDuration(), duties.period));
+    const absl::Duration left = std::clamp(report_at - SteadyNow(), absl::ZeroDuration(), duties.period);
+    const absl::Duration wait = std::min(watchdog / 2, left);
     const timespec interval = absl::ToTimespec(wait);
     const int signal = sigtimedwait(&signals, nullptr, &interval);
     if (signal == SIGHUP) {
@@ -52,9 +53,9 @@ std::string AwaitStop(const Duties& duties) {
     if (was_healthy && !healthy) spdlog::error("workers or gRPC's threads no longer answer");
     was_healthy = healthy;
     if (healthy && watchdog < absl::InfiniteDuration()) NotifyServiceManager("WATCHDOG=1");
-    if (absl::FromChrono(std::chrono::steady_clock::now() - reported) < duties.period) continue;
+    if (SteadyNow() < report_at) continue;
     duties.report();
-    reported = std::chrono::steady_clock::now();
+    report_at = SteadyNow() + duties.period;
   }
 }
 
