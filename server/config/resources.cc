@@ -1,6 +1,7 @@
 #include "server/config/resources.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,6 +89,19 @@ uint64_t AvailableMemory(const std::string& root) {
       if (absl::SimpleAtoi(ReadText(folder + file), &most) && most > 0) bytes = std::min(bytes, most);
     }
   return bytes;
+}
+
+uint64_t AvailableFiles() {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+void RaiseFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace stoker

@@ -16,6 +16,12 @@ int AvailableCpus(const std::string& root = "");
 // Bytes of memory that the process may use: the machine's, or the cgroups' lowest limit if that is lower.
 uint64_t AvailableMemory(const std::string& root = "");
 
+// The number of files, connections among them, that the process may have open at once.
+uint64_t AvailableFiles();
+
+// Raises that number as far as the process may: many systems start it at 1024, for programs that use select().
+void RaiseFileLimit();
+
 // The number of CPUs, rounded up, that the text of a cgroup v2 `cpu.max` allows: 2 for "200000 100000". Returns 0 if it
 // sets no limit ("max 100000") or cannot be read.
 int CpusOfQuota(const std::string& cpu_max);

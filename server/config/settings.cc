@@ -20,6 +20,7 @@ constexpr double kMostSampleSeconds = 3600;
 constexpr uint64_t kMostMemory = uint64_t{1} << 56;
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
+constexpr uint64_t kLeastConnectionsPerPeer = 64;
 
 constexpr char kUnixPrefix[] = "unix:/";
 
@@ -36,10 +37,6 @@ absl::Status ParseListen(const std::string& listen, Settings& settings) {
         absl::StrCat("listen: '", listen, "' is not HOST:PORT; write for example 127.0.0.1:", kDefaultPort));
   settings.host = listen.substr(0, colon);
   return absl::OkStatus();
-}
-
-bool IsLoopback(const std::string& host) {
-  return absl::StartsWith(host, kUnixPrefix) || host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
 }
 
 std::string Environment(const char* name) {
@@ -83,7 +80,25 @@ uint64_t DefaultMaxPixels(const Settings& settings) {
                     kMostPixels);
 }
 
+// A quarter of the descriptors is for the dataset's files and the rest of the process.
+absl::Status ResolveConnections(const v1::LimitsConfig& limits, Settings& settings) {
+  const uint64_t most = AvailableFiles() / 4 * 3;
+  settings.connections = limits.connections() == 0 ? most : limits.connections();
+  if (settings.connections > AvailableFiles())
+    return absl::InvalidArgumentError(
+        absl::StrCat("limits.connections: ", settings.connections, " is more than the ", AvailableFiles(),
+                     " files that this process may open; see `ulimit -n`, or LimitNOFILE= of systemd"));
+  settings.connections_per_peer = limits.connections_per_peer() == 0
+                                      ? std::max(settings.connections / 8, kLeastConnectionsPerPeer)
+                                      : limits.connections_per_peer();
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+bool IsLoopback(const std::string& host) {
+  return absl::StartsWith(host, kUnixPrefix) || host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
+}
 
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   Settings settings;
@@ -124,6 +139,7 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
                                                    " is not above 0 and up to ", kMostSampleSeconds));
   settings.idle = absl::Seconds(config.limits().idle_seconds() == 0 ? 10 : config.limits().idle_seconds());
   settings.cache_dir = config.cache_dir().empty() ? DefaultCacheDir() : config.cache_dir();
+  STOKER_RETURN_IF_ERROR(ResolveConnections(config.limits(), settings));
   settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
   return settings;
 }

@@ -24,17 +24,22 @@ struct Settings {
   int port = kDefaultPort;
   int workers = 1;
   uint64_t memory_limit_bytes = 0;
-  uint64_t span_cache_bytes = 0;  // 0: no cache
-  uint64_t max_pixels = 0;        // pixels of the largest image that a pipeline may decode
-  double sample_seconds = 10;     // of one worker: what making a sample may cost, as estimated
-  absl::Duration idle;            // until a stream that wants nothing lends its memory to others
-  std::string cache_dir;          // the folder for manifests; empty if there is none
-  absl::Duration drain;           // how long streams may go on after a signal to stop
+  uint64_t span_cache_bytes = 0;      // 0: no cache
+  uint64_t max_pixels = 0;            // pixels of the largest image that a pipeline may decode
+  double sample_seconds = 10;         // of one worker: what making a sample may cost, as estimated
+  absl::Duration idle;                // until a stream that wants nothing lends its memory to others
+  std::string cache_dir;              // the folder for manifests; empty if there is none
+  uint64_t connections = 0;           // at once, in all
+  uint64_t connections_per_peer = 0;  // of those
+  absl::Duration drain;               // how long streams may go on after a signal to stop
   struct Tls {
     std::string certificate, key;  // content of the PEM files
   };
   std::optional<Tls> tls;
 };
+
+// Whether `host` of Settings is reached from this machine alone.
+bool IsLoopback(const std::string& host);
 
 // Fills in defaults from the environment and the machine, and reads the files of `tls`. InvalidArgument, whose message
 // begins with the key at fault: "memory_limit: …".

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
+#include "server/config/resources.h"
 #include "server/config/settings.h"
 #include "server/decode/other.h"
 #include "server/main/check.h"
@@ -119,6 +120,7 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
 absl::Status Serve(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
+  RaiseFileLimit();
   STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
   STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));  // May take long, and be stopped at once.
   BlockStopSignals();

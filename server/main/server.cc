@@ -1,5 +1,6 @@
 #include "server/main/server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,9 +10,11 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "server/augment/self_check.h"
+#include "server/main/grpc_build.h"
 #include "server/read/registry/open_dataset.h"
 #include "server/request/stream_request.h"
 #include "server/work/select/subset.h"
@@ -22,6 +25,10 @@ namespace {
 
 constexpr int kMaxConcurrentStreams = 16;  // of a connection
 constexpr int kMaxMetadataBytes = 16 << 10;
+constexpr int kTakers = 4;                   // threads that hand connections to gRPC
+constexpr int kHandshakeTimeoutMs = 10'000;  // until TLS is set up and HTTP/2's settings have come
+constexpr int kConnectionIdleMs = 600'000;   // without a call
+constexpr uint64_t kLeastGrpcBytes = uint64_t{256} << 20;
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
 }  // namespace
@@ -46,7 +53,7 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
   return datasets;
 }
 
-std::string BuildDescription() { return absl::StrCat("stokerd ", STOKER_VERSION, ", gRPC ", grpc::Version()); }
+std::string BuildDescription() { return absl::StrCat("stokerd ", STOKER_VERSION, ", ", GrpcBuildOfThisProcess().text); }
 
 namespace {
 
@@ -117,33 +124,63 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const Settings& settings) {
 
 }  // namespace
 
+void Server::Bound(grpc::ServerBuilder& builder) const {
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kConnectionIdleMs);
+  // Compressed requests are refused before they are inflated: a small one may inflate to a large one.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
+    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  // What gRPC itself reads and keeps for connections and calls. Spans are not of it.
+  grpc::ResourceQuota quota("stokerd");
+  builder.SetResourceQuota(quota.Resize(std::max(kLeastGrpcBytes, settings_.memory_limit_bytes / 8)));
+}
+
+void Server::Accept(ListeningSockets sockets) {
+  Acceptor::Options options = {.limits = {settings_.connections, settings_.connections_per_peer},
+                               .each_turn = [this](size_t ended) {
+                                 service_.ExpireUnopened();
+                                 freed_memory_.Turn(ended);
+                               }};
+  for (const auto& connections : connections_)
+    options.take.emplace_back([&connections](int descriptor) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.fd = descriptor;
+      connections->HandleNewConnection(&connection);
+    });
+  acceptor_ = std::make_unique<Acceptor>(std::move(sockets), std::move(options));
+}
+
 absl::Status Server::Listen() {
+  const bool local = absl::StartsWith(settings_.host, "unix:");
+  STOKER_ASSIGN_OR_RETURN(ListeningSockets sockets, ListeningSockets::Listen(settings_.host, settings_.port));
+  address_ = local ? settings_.host : absl::StrCat(settings_.host, ":", sockets.port());
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.RegisterService(&service_);
   builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder.SetMaxSendMessageSize(-1);  // Spans are bounded by the memory that they may take.
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  Bound(builder);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastPingIntervalMs);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  int port = 0;
-  const bool local = absl::StartsWith(settings_.host, "unix:");
-  const std::string asked = local ? settings_.host : absl::StrCat(settings_.host, ":", settings_.port);
-  builder.AddListeningPort(asked, Credentials(settings_), &port);
+  const std::shared_ptr<grpc::ServerCredentials> credentials = Credentials(settings_);
+  for (int i = 0; i < kTakers; ++i)
+    connections_.push_back(builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials));
   grpc_ = builder.BuildAndStart();
-  if (grpc_ == nullptr || port == 0)
-    return absl::UnavailableError(
-        absl::StrCat("listen: cannot listen on ", asked, "; is the address this machine's, and the port free?",
-                     settings_.tls.has_value() ? " Or tls: is the key the certificate's?" : ""));
-  address_ = local ? asked : absl::StrCat(settings_.host, ":", port);
+  if (grpc_ == nullptr)
+    return absl::UnavailableError(absl::StrCat("gRPC cannot serve ", address_, "; --log-level debug says why"));
   grpc_->GetHealthCheckService()->SetServingStatus(v1::DataService::service_full_name(), true);
   pulse_.emplace(grpc_->InProcessChannel(grpc::ChannelArguments()));
   spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),
                settings_.workers, FormatByteSize(engine_->slab_bytes()), settings_.max_pixels);
+  if (const GrpcBuild build = GrpcBuildOfThisProcess(); !build.hardened && !IsLoopback(settings_.host))
+    spdlog::warn("{}: anybody who can connect can take this server down; see docs/security.md", build.text);
+  Accept(std::move(sockets));
   return absl::OkStatus();
 }
 
@@ -173,6 +210,7 @@ bool Server::Drain() {
   grpc_->GetHealthCheckService()->SetServingStatus(false);
   service_.Drain();
   const bool ended = service_.AwaitStreamsEnd(settings_.drain);
+  acceptor_.reset();
   grpc_->Shutdown(absl::ToChronoTime(absl::Now()));  // Without a deadline it can wait forever.
   return ended;
 }
@@ -180,6 +218,7 @@ bool Server::Drain() {
 Server::~Server() {
   if (grpc_ == nullptr) return;
   pulse_.reset();
+  acceptor_.reset();
   grpc_->Shutdown(absl::ToChronoTime(absl::Now()));
   grpc_->Wait();
   service_.AwaitStreamsEnd(absl::InfiniteDuration());

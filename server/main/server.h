@@ -5,11 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
 #include "server/config/settings.h"
+#include "server/main/acceptor.h"
+#include "server/main/freed_memory.h"
 #include "server/main/pulse.h"
 #include "server/send/data_service.h"
 #include "server/work/engine.h"
@@ -64,19 +69,29 @@ class Server {
 
   absl::Status Listen();
 
+  // Sets what of gRPC's own limits a hostile client must not exceed.
+  void Bound(grpc::ServerBuilder& builder) const;
+
+  // Hands the connections of `sockets` to gRPC from now on, and does what is to be done every second.
+  void Accept(ListeningSockets sockets);
+
   const Settings settings_;
   const std::unique_ptr<Engine> engine_;
   DataService service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
   std::optional<Pulse> pulse_;
+  // gRPC's ends of them, each of which takes one connection at a time.
+  std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> connections_;
+  FreedMemory freed_memory_;
+  std::unique_ptr<Acceptor> acceptor_;  // Last: its thread uses the rest.
 };
 
 // The engine over `datasets`: what Start serves.
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
                                                      Datasets datasets);
 
-// "stokerd 0.1.0 (libjpeg-turbo …)": for people, never compared.
+// "stokerd 0.1.0, gRPC 1.51.1 with Stoker's fixes 1": for people, never compared.
 std::string BuildDescription();
 
 }  // namespace stoker

@@ -77,11 +77,11 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream
     return new RefusedStream(absl::UnavailableError("this server is shutting down"));
   }
   auto log = std::make_shared<StreamLog>(context->peer(), log_);
-  StreamReactor* reactor =
-      StreamReactor::Make({engine_, &desk_, HostOfPeer(context->peer())}, std::move(log), [this](StreamReactor* ended) {
-        absl::MutexLock lock(&mutex_);
-        streams_.erase(ended);
-      });
+  StreamReactor* reactor = StreamReactor::Make({engine_, &desk_, &unopened_, HostOfPeer(context->peer())},
+                                               std::move(log), [this](StreamReactor* ended) {
+                                                 absl::MutexLock lock(&mutex_);
+                                                 streams_.erase(ended);
+                                               });
   streams_.insert(reactor);
   return reactor;
 }

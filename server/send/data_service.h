@@ -10,6 +10,7 @@
 #include "server/observe/service_log.h"
 #include "server/send/desk.h"
 #include "server/send/stream_reactor.h"
+#include "server/send/unopened_streams.h"
 #include "server/work/engine.h"
 #include "stoker/v1/data_service.grpc.pb.h"
 
@@ -39,6 +40,9 @@ class DataService
   // Counts what streams do.
   ServiceLog& log() { return *log_; }
 
+  // Ends the streams that did not open in time. To be called about once a second.
+  void ExpireUnopened() { unopened_.Expire(); }
+
   // Tells every stream that the server drains. From then on new streams are refused.
   void Drain();
 
@@ -49,6 +53,7 @@ class DataService
   Engine* const engine_;
   const std::shared_ptr<ServiceLog> log_ = std::make_shared<ServiceLog>();
   Desk desk_;
+  UnopenedStreams unopened_;
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

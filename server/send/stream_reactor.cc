@@ -14,7 +14,14 @@ StreamReactor* StreamReactor::Make(Opener opener, std::shared_ptr<StreamLog> log
                                    std::function<void(StreamReactor*)> done) {
   std::shared_ptr<StreamReactor> reactor(new StreamReactor(std::move(opener), std::move(log), std::move(done)));
   reactor->self_ = reactor;
-  reactor->StartRead(&reactor->read_);
+  reactor->unopened_ = reactor->opener_.unopened->Begin(
+      reactor->opener_.host, [outbox = reactor->outbox_](const absl::Status& status) { outbox->Finish(status); });
+  if (reactor->unopened_ == nullptr) {
+    reactor->outbox_->Finish(
+        absl::UnavailableError("too many streams wait for their `open` on this server; try again"));
+  } else {
+    reactor->StartRead(&reactor->read_);
+  }
   return reactor.get();
 }
 
@@ -63,6 +70,7 @@ absl::Status StreamReactor::Take(v1::StreamRequest request) {
     if (state_ == State::kNew) state_ = State::kOpening;
     stream = stream_;
   }
+  if (request.has_open()) unopened_.reset();
   return request.has_open() ? AskToOpen(std::move(*request.mutable_open())) : Handle(*stream, request);
 }
 
@@ -135,6 +143,7 @@ absl::Status StreamReactor::CatchUp(Engine::Stream& stream) {
 
 void StreamReactor::OnDone() {
   outbox_->Close();
+  unopened_.reset();
   std::shared_ptr<Engine::Stream> stream;  // Declared before the lock, hence destroyed after its release.
   {
     absl::MutexLock lock(&mutex_);

@@ -13,6 +13,7 @@
 #include "server/observe/stream_log.h"
 #include "server/send/desk.h"
 #include "server/send/outbox.h"
+#include "server/send/unopened_streams.h"
 #include "server/work/engine.h"
 
 namespace stoker {
@@ -24,14 +25,16 @@ namespace stoker {
 class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                       public std::enable_shared_from_this<StreamReactor> {
  public:
-  // What opens streams, and for whom. Both must outlive the call.
+  // What opens streams, and for whom. All must outlive the call.
   struct Opener {
     Engine* engine;
     Desk* desk;
+    UnopenedStreams* unopened;
     std::string host;  // the client's
   };
 
-  // Makes a reactor, which gRPC ends. `log` is told what becomes of the stream. `done` is called when the call is over.
+  // Makes a reactor, which gRPC ends. It refuses the stream if its host has too many that sent no `open` yet. `log` is
+  // told what becomes of the stream. `done` is called when the call is over.
   static StreamReactor* Make(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
@@ -62,6 +65,8 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   const std::shared_ptr<Outbox> outbox_;
   grpc::ByteBuffer read_;
   std::shared_ptr<StreamReactor> self_;  // until OnDone
+  // Until `open` comes. Only OnReadDone and OnDone use it, which gRPC never calls at once.
+  std::unique_ptr<UnopenedStreams::Ticket> unopened_;
 
   absl::Mutex mutex_;
   enum class State { kNew, kOpening, kOpen, kDone };

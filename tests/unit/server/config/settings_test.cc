@@ -116,6 +116,20 @@ TEST_F(CgroupTest, InAContainerWithTheHostsPathTheMountedFolderCounts) {
   EXPECT_EQ(AvailableMemory(root_), 4'000'000);
 }
 
+TEST(SettingsTest, ConnectionsLeaveRoomForFiles) {
+  const auto defaults = Resolve({});
+  EXPECT_EQ(defaults->connections, AvailableFiles() / 4 * 3);
+  EXPECT_GE(defaults->connections_per_peer, 64);
+  EXPECT_LT(defaults->connections_per_peer, defaults->connections);
+  v1::ServerConfig config;
+  config.mutable_limits()->set_connections(100);
+  EXPECT_EQ(Resolve(config)->connections_per_peer, 64);
+  config.mutable_limits()->set_connections_per_peer(7);
+  EXPECT_EQ(Resolve(config)->connections_per_peer, 7);
+  config.mutable_limits()->set_connections(4'000'000'000);
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("limits.connections: "));
+}
+
 TEST(ResourcesTest, AQuotaOfAPartOfACpuIsOneCpu) {
   EXPECT_EQ(CpusOfQuota("200000 100000"), 2);
   EXPECT_EQ(CpusOfQuota("150000 100000"), 2);

@@ -1,0 +1,59 @@
+#ifndef STOKER_SERVER_MAIN_LISTENING_SOCKET_H_
+#define STOKER_SERVER_MAIN_LISTENING_SOCKET_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace stoker {
+
+// A file descriptor. Owns it.
+class OwnedFd {
+ public:
+  explicit OwnedFd(int number = -1) : number_(number) {}
+  OwnedFd(OwnedFd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~OwnedFd();
+
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Sockets that listen on one address: a name may stand for several. They do not block. The file of a Unix socket is
+// removed with it.
+class ListeningSockets {
+ public:
+  // Listens on `host`, a name, an IPv4 address, an IPv6 address in brackets or "unix:/path", and `port`, which means
+  // nothing for a path. Port 0 takes a free one, the same for all addresses of the host. A host of all zeros takes IPv4
+  // and IPv6. Errors name the address and the system's reason.
+  static absl::StatusOr<ListeningSockets> Listen(const std::string& host, int port);
+
+  ListeningSockets(ListeningSockets&&) = default;
+  ListeningSockets& operator=(ListeningSockets&&) = delete;
+  ~ListeningSockets();
+
+  const std::vector<OwnedFd>& sockets() const { return sockets_; }
+
+  // The port that was taken; 0 for a path.
+  int port() const { return port_; }
+
+ private:
+  ListeningSockets() = default;
+  absl::Status ListenOnPath(const std::string& path);
+  absl::Status ListenOnHost(const std::string& host, int port);
+
+  std::vector<OwnedFd> sockets_;
+  int port_ = 0;
+  std::string path_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_MAIN_LISTENING_SOCKET_H_
