@@ -33,8 +33,10 @@ if is_installed libhwy-dev && is_installed libspdlog-dev; then
   )
   as_they_are+=(libjpeg62-turbo-dev libwebp-dev)
 fi
+# Whose core has the fixes of cmake/grpc.
+grpc=$("$(dirname "${BASH_SOURCE[0]}")/build_grpc.sh" --where)
 built=$cache/$({
-  echo "${sources[*]}"
+  echo "${sources[*]} $grpc"
   for package in "${as_they_are[@]}"; do version_of "$package"; done
   cat "${BASH_SOURCE[0]}"
 } | named_after pic)
@@ -42,6 +44,7 @@ if [[ ${1:-} == --where ]]; then
   echo "$built"
   exit
 fi
+"$(dirname "${BASH_SOURCE[0]}")/build_grpc.sh"
 enter "$built"
 echo "Building static libraries for libstoker.so and the bundle, once; it takes a minute or two"
 get_sources "${sources[@]}"
@@ -51,6 +54,8 @@ for library in absl_\* protobuf re2 grpc++_reflection grpc++ grpc gpr upb addres
   # shellcheck disable=SC2086  # A pattern.
   ln -s "$packaged"/lib$library.a "$work/lib"
 done
+
+ln -sf "$grpc/libgrpc.a" "$work/lib"
 
 readonly flags="-O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2"
 

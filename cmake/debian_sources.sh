@@ -5,6 +5,7 @@
 #   enter FOLDER             ends the script where FOLDER is there already; otherwise the script is alone in making it, and
 #                            $work is an empty folder with a folder lib
 #   get_sources SOURCE=VERSION...   unpacks them, patched, in $work/source
+#   patch_source SOURCE FOLDER   applies FOLDER/*.patch to $work/source/SOURCE-*
 #   get_packages ARCHITECTURE PACKAGE...   them and all that they need, as files in $work/cache/archives
 #   build_with_cmake SOURCE TARGET FLAGS [CMAKE-ARGUMENT...]   as debian/rules do, but for FLAGS, in $work/build/SOURCE
 #   leave FOLDER             makes $work/lib FOLDER
@@ -42,6 +43,11 @@ get_sources() {
   local apt
   use_mirror deb-src
   (cd "$work/source" && "${apt[@]}" source "$@")
+}
+
+patch_source() {
+  local file
+  for file in "$2"/*.patch; do patch -d "$work/source/$1"-*/ -p1 <"$file"; done
 }
 
 get_packages() {

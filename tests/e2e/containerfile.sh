@@ -35,7 +35,8 @@ owner() {
 }
 if [[ -n $program ]]; then
   while read -r library; do
-    path=$(ldd "$program" | awk -v name="$library" '$1 == name {print $3}')
+    # The packaged one, also where the program has another in its place.
+    path=$(ldconfig -p | awk -v name="$library" '$1 == name {print $NF; exit}')
     package=$(owner "$path")
     [[ $package =~ ^(libc6|libgcc-s1)$ ]] || grep -qxF "$package" <(printf '%s\n' "${packages[@]}") ||
       fail "does not install $package, whose $library ${program##*/} links"
