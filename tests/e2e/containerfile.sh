@@ -36,7 +36,7 @@ owner() {
 if [[ -n $program ]]; then
   while read -r library; do
     # The packaged one, also where the program has another in its place.
-    path=$(ldconfig -p | awk -v name="$library" '$1 == name {print $NF; exit}')
+    path=$(ldconfig -p | awk -v name="$library" '$1 == name && !n++ {print $NF}')
     package=$(owner "$path")
     [[ $package =~ ^(libc6|libgcc-s1)$ ]] || grep -qxF "$package" <(printf '%s\n' "${packages[@]}") ||
       fail "does not install $package, whose $library ${program##*/} links"

@@ -51,9 +51,9 @@ class Taken {
  public:
   std::function<void(int)> take() {
     return [this](int descriptor) {
-      EXPECT_EQ(write(descriptor, "y", 1), 1);
       absl::MutexLock lock(&mutex_);
       connections_.emplace_back(descriptor);
+      EXPECT_EQ(write(descriptor, "y", 1), 1);
     };
   }
   void CloseAll() {
