@@ -24,11 +24,6 @@ void FillDefaults(Ops& ops) {
   for (v1::Op& op : ops) op = stoker::WithDefaults(op);
 }
 
-uint64_t Hash(const v1::Pipeline& pipeline) {
-  const std::string bytes = pipeline.SerializeAsString();  // The bytes are unique, since a Pipeline has no maps.
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-
 absl::Status ValidateLimits(const v1::Pipeline& pipeline) {
   if (pipeline.limits().has_max_pixels() && pipeline.limits().max_pixels() == 0)
     return absl::InvalidArgumentError("pipeline.limits.max_pixels: 0 refuses every image");
@@ -147,17 +142,18 @@ int ServerOps(const v1::Pipeline& pipeline) {
   return count;
 }
 
-uint64_t ServerHash(const v1::Pipeline& pipeline) {
+std::string ServerPart(const v1::Pipeline& pipeline) {
   v1::Pipeline server = WithDefaults(pipeline);
   const int count = ServerOps(server);
   server.mutable_ops()->DeleteSubrange(count, server.ops_size() - count);
-  return Hash(server);
+  return server.SerializeAsString();  // The bytes are unique, since a Pipeline has no maps.
 }
 
 uint64_t WholeHash(const v1::Pipeline& pipeline) {
   v1::Pipeline whole = WithDefaults(pipeline);
   for (auto& op : *whole.mutable_ops()) op.clear_placement();
-  return Hash(whole);
+  const std::string bytes = whole.SerializeAsString();
+  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 v1::Pipeline DecodeSettings(const v1::Pipeline& pipeline) {

@@ -2,6 +2,7 @@
 #define STOKER_COMMON_PIPELINE_PIPELINE_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "stoker/v1/pipeline.pb.h"
@@ -31,8 +32,9 @@ absl::Status ValidatePipeline(const v1::Pipeline& pipeline);
 // Returns the number of leading ops that run on the server; the rest run on the device. Requires a valid pipeline.
 int ServerOps(const v1::Pipeline& pipeline);
 
-// Hashes what a span's bytes depend on: the server's ops, views, limits and policies, with defaults written out.
-uint64_t ServerHash(const v1::Pipeline& pipeline);
+// Returns what a span's bytes depend on, serialized: the server's ops, views, limits and policies, with defaults
+// written out. The text is equal for pipelines with the same bytes as far as one build goes; it is no format to keep.
+std::string ServerPart(const v1::Pipeline& pipeline);
 
 // Hashes what a cursor depends on: the whole pipeline without placement, so that a cursor stays valid when an op moves
 // between server and device.

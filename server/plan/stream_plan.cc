@@ -1,56 +1,74 @@
 #include "server/plan/stream_plan.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/identity/epoch_order.h"
-#include "common/identity/mix.h"
+#include "common/identity/fingerprint.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 
 namespace stoker {
 namespace {
 
-uint64_t FirstBytes(const std::string& fingerprint) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < sizeof value && i < fingerprint.size(); ++i)
-    value |= uint64_t{static_cast<uint8_t>(fingerprint[i])} << 8 * i;
-  return value;
+// Adds text so that what follows cannot pass for a part of it.
+void AddText(Fingerprint& key, std::string_view text) {
+  key.AddNumber(text.size());
+  key.AddBytes(text);
 }
 
-// Returns a hash of the shuffle's class weights in the order of the classes' names.
-uint64_t HashOfWeights(const v1::Shuffle& shuffle) {
+// Hashes the arguments of StreamPlan::Create.
+StreamPlan::Key KeyOf(std::string_view dataset, const ServerPipeline& pipeline, const v1::Identity& identity,
+                      uint64_t seed, const v1::Shuffle& shuffle, bool names) {
+  Fingerprint key("stoker.stream.v1");
+  AddText(key, dataset);
+  AddText(key, identity.fingerprint());
+  AddText(key, identity.content());
+  AddText(key, ServerPart(pipeline.pipeline()));
+  for (const uint64_t number : {identity.samples(), uint64_t{identity.pixel_version()}, identity.pixel_check(), seed,
+                                static_cast<uint64_t>(shuffle.mode()), shuffle.block_samples(), shuffle.window_blocks(),
+                                shuffle.samples(), uint64_t{names}})
+    key.AddNumber(number);
   const std::map<std::string, uint64_t> weights(shuffle.class_weights().begin(), shuffle.class_weights().end());
-  uint64_t hash = 0;
+  key.AddNumber(weights.size());
   for (const auto& [name, weight] : weights) {
-    uint64_t of_name = name.size();
-    for (const char byte : name) of_name = MixAll({of_name, static_cast<uint8_t>(byte)});
-    hash = MixAll({hash, of_name, weight});
+    AddText(key, name);
+    key.AddNumber(weight);
   }
-  return hash;
+  const std::string digest = key.Finish();
+  StreamPlan::Key bytes;
+  std::copy(digest.begin(), digest.end(), bytes.begin());
+  return bytes;
 }
 
 }  // namespace
 
-absl::StatusOr<StreamPlan> StreamPlan::Create(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
-                                              const v1::Shuffle& shuffle, bool names, Selection selection) {
+absl::StatusOr<StreamPlan> StreamPlan::Create(std::string_view dataset, ServerPipeline pipeline,
+                                              const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
+                                              bool names, Selection selection) {
   STOKER_RETURN_IF_ERROR(ValidateShuffle(shuffle));
-  return StreamPlan(std::move(pipeline), identity, seed, shuffle, names, std::move(selection));
+  const Key key = KeyOf(dataset, pipeline, identity, seed, shuffle, names);
+  return StreamPlan(key, std::move(pipeline), identity, seed, shuffle, names, std::move(selection));
 }
 
-StreamPlan::StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
-                       bool names, Selection selection)
+StreamPlan::StreamPlan(Key key, ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
+                       const v1::Shuffle& shuffle, bool names, Selection selection)
     : pipeline_(std::move(pipeline)),
       samples_(identity.samples()),
       seed_(seed),
       shuffle_(shuffle),
       names_(names),
       selection_(std::move(selection)),
-      key_(MixAll({FirstBytes(identity.fingerprint()), identity.samples(), identity.pixel_version(),
-                   identity.pixel_check(), ServerHash(pipeline_.pipeline()), seed, uint64_t(shuffle.mode()),
-                   shuffle.block_samples(), shuffle.window_blocks(), names, HashOfWeights(shuffle)})) {}
+      key_(key) {}
+
+uint64_t StreamPlan::stream_key() const {
+  uint64_t first = 0;
+  for (size_t i = 0; i < sizeof first; ++i) first |= uint64_t{key_[i]} << 8 * i;
+  return first;
+}
 
 absl::Status StreamPlan::Check(const SpanId& span, uint64_t max_bytes) const {
   if (span.count < 1 || span.count > ServerPipeline::kMaxSpanSamples)

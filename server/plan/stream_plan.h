@@ -1,7 +1,9 @@
 #ifndef STOKER_SERVER_PLAN_STREAM_PLAN_H_
 #define STOKER_SERVER_PLAN_STREAM_PLAN_H_
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,10 +19,14 @@ namespace stoker {
 // thread-safe.
 class StreamPlan {
  public:
-  // `identity` is that of the job's part of the dataset, which is `selection`. `names` asks for samples' names in the
-  // spans' headers. InvalidArgument if `shuffle` is not valid.
-  static absl::StatusOr<StreamPlan> Create(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed,
-                                           const v1::Shuffle& shuffle, bool names, Selection selection = {});
+  // A SHA-256. Two plans have the same only if they are the same.
+  using Key = std::array<uint8_t, 32>;
+
+  // `dataset` is the name by which this server knows the dataset. `identity` is that of the job's part of it, which is
+  // `selection`. `names` asks for samples' names in the spans' headers. InvalidArgument if `shuffle` is not valid.
+  static absl::StatusOr<StreamPlan> Create(std::string_view dataset, ServerPipeline pipeline,
+                                           const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
+                                           bool names, Selection selection = {});
 
   // OK if the span lies in the dataset and has at most `max_bytes`, or is a single sample; InvalidArgument otherwise.
   absl::Status Check(const SpanId& span, uint64_t max_bytes) const;
@@ -34,11 +40,15 @@ class StreamPlan {
   uint64_t seed() const { return seed_; }
   bool names() const { return names_; }
 
-  // A hash of all that a span's bytes and header depend on. Every span's header echoes it as its stream key.
-  uint64_t key() const { return key_; }
+  // A hash of all that a span's bytes and header depend on. It is cryptographic, since clients choose what goes in: one
+  // who found another plan with the same key would have another job's spans replaced by his.
+  const Key& key() const { return key_; }
+
+  // The key's first 8 bytes, which every span's header echoes. Clients compare it with the stream's, and nothing else.
+  uint64_t stream_key() const;
 
  private:
-  StreamPlan(ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
+  StreamPlan(Key key, ServerPipeline pipeline, const v1::Identity& identity, uint64_t seed, const v1::Shuffle& shuffle,
              bool names, Selection selection);
 
   ServerPipeline pipeline_;
@@ -47,7 +57,7 @@ class StreamPlan {
   v1::Shuffle shuffle_;
   bool names_;
   Selection selection_;
-  uint64_t key_;
+  Key key_;
 };
 
 }  // namespace stoker

@@ -227,9 +227,11 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
   opened.set_sample_bytes(pipeline.sample_bytes());
   opened.set_parallelism(options_.workers);
   opened.set_span_cache(workers_.cache().enabled());
-  STOKER_ASSIGN_OR_RETURN(auto plan, StreamPlan::Create(std::move(pipeline), opened.identity(), open.seed(),
+  // What was kept of a dataset of this name before a reload may be of other bytes.
+  const std::string name = absl::StrCat(catalog->generation, "/", open.dataset());
+  STOKER_ASSIGN_OR_RETURN(auto plan, StreamPlan::Create(name, std::move(pipeline), opened.identity(), open.seed(),
                                                         open.shuffle(), open.names(), std::move(samples.selection)));
-  opened.set_stream_key(plan.key());
+  opened.set_stream_key(plan.stream_key());
   STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver)));
   return std::unique_ptr<Stream>(
       new Stream(std::move(opened), std::move(plan), workers_.max_span_bytes(), std::move(work)));

@@ -7,12 +7,13 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "common/identity/span_id.h"
+#include "server/plan/stream_plan.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -27,14 +28,14 @@ struct KeptSpan {
 // Keeps spans that were made, for other jobs that ask for the same ones. The least recently used span goes first. A
 // span's bytes are a pure function of its key, so a kept span is as good as a new one.
 //
-// A key begins with a StreamPlan's key, which hashes all that the bytes depend on. It has 64 bits: a collision becomes
-// likely only when jobs on one server have had some four billion different plans.
+// A key begins with a StreamPlan's, which is a SHA-256 over all that the bytes depend on: nobody can make a job whose
+// spans pass for another's.
 //
 // Thread-safe. The budget bounds payloads and headers. A span that is evicted while it is being sent lives until it was
 // sent; whoever got it from Get must account for that memory.
 class SpanCache {
  public:
-  using Key = std::pair<uint64_t, SpanId>;
+  using Key = std::pair<StreamPlan::Key, SpanId>;
 
   struct Stats {
     uint64_t hits = 0, misses = 0, evictions = 0;  // spans, since the start

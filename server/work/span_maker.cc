@@ -31,7 +31,7 @@ v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample
 v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span,
                                std::span<uint8_t> slab, const Interrupt& interrupt) {
   v1::SpanHeader header;
-  header.set_stream_key(plan.key());
+  header.set_stream_key(plan.stream_key());
   header.set_epoch(span.epoch);
   header.set_start(span.start);
   header.set_count(span.count);

@@ -213,7 +213,7 @@ absl::Status WorkerPool::State::StillWanted(const Queue& queue, std::chrono::ste
 // Tells a client that memory ran out. It takes little, and is tried until there is as much.
 FinishedSpan NoMemoryFor(const StreamPlan& plan, const SpanId& span) {
   FinishedSpan failed;
-  failed.header.set_stream_key(plan.key());
+  failed.header.set_stream_key(plan.stream_key());
   failed.header.set_epoch(span.epoch);
   failed.header.set_start(span.start);
   failed.header.set_count(span.count);

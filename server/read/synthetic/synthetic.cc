@@ -15,9 +15,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "common/check.h"
+#include "common/identity/fingerprint.h"
 #include "common/identity/mix.h"
 #include "common/status_macros.h"
-#include "server/read/fingerprint.h"
 #include "server/read/printable_name.h"
 #include "server/read/synthetic/photograph.h"
 

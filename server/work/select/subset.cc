@@ -10,9 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/nearest_word.h"
+#include "common/identity/fingerprint.h"
 #include "common/identity/subset.h"
 #include "common/status_macros.h"
-#include "server/read/fingerprint.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "server/read/fingerprint.h"
+#include "common/identity/fingerprint.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {

@@ -3,9 +3,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/yaml_proto.h"
+#include "common/identity/fingerprint.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
-#include "server/read/fingerprint.h"
 
 namespace stoker {
 

@@ -16,8 +16,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
-#include "server/read/fingerprint.h"
 #include "server/read/formats/labeled/label_table.h"
 #include "server/read/printable_name.h"
 

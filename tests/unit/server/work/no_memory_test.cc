@@ -60,7 +60,8 @@ StreamPlan Plan(const Dataset& dataset) {
   identity.set_samples(dataset.size());
   v1::Shuffle none;
   none.set_mode(v1::SHUFFLE_MODE_NONE);
-  return *StreamPlan::Create(*ServerPipeline::Create({}, dataset.schema()), identity, 1, none, /*names=*/true);
+  return *StreamPlan::Create("synthetic", *ServerPipeline::Create({}, dataset.schema()), identity, 1, none,
+                             /*names=*/true);
 }
 
 // What a stream was delivered last. Delivering itself may fail, too.

@@ -9,7 +9,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-SpanCache::Key KeyOf(uint64_t start, uint64_t stream = 1) { return {stream, {0, start, 1}}; }
+SpanCache::Key KeyOf(uint64_t start, uint8_t stream = 1) { return {{stream}, {0, start, 1}}; }
 
 v1::SpanHeader HeaderOf(uint64_t start) {
   v1::SpanHeader header;

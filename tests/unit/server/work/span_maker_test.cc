@@ -72,7 +72,7 @@ StreamPlan Plan(const std::string& text, const Dataset& dataset) {
   EXPECT_TRUE(server.ok()) << server.status();
   v1::Identity identity;
   identity.set_samples(dataset.size());
-  return *StreamPlan::Create(*std::move(server), identity, 7, {}, false);
+  return *StreamPlan::Create("folder", *std::move(server), identity, 7, {}, false);
 }
 
 struct Span {

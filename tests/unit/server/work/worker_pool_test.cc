@@ -61,7 +61,7 @@ StreamPlan Plan(const Dataset& dataset) {
   identity.set_samples(dataset.size());
   v1::Shuffle none;
   none.set_mode(v1::SHUFFLE_MODE_NONE);
-  return *StreamPlan::Create(*ServerPipeline::Create({}, dataset.schema()), identity, 1, none, false);
+  return *StreamPlan::Create("synthetic", *ServerPipeline::Create({}, dataset.schema()), identity, 1, none, false);
 }
 
 // Collects what streams are delivered, in order.

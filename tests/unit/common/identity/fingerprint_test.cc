@@ -1,4 +1,4 @@
-#include "server/read/fingerprint.h"
+#include "common/identity/fingerprint.h"
 
 #include "absl/strings/escaping.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
-#ifndef STOKER_SERVER_READ_FINGERPRINT_H_
-#define STOKER_SERVER_READ_FINGERPRINT_H_
+#ifndef STOKER_COMMON_IDENTITY_FINGERPRINT_H_
+#define STOKER_COMMON_IDENTITY_FINGERPRINT_H_
 
 #include <array>
 #include <cstdint>
@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "openssl/evp.h"
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace stoker {
 
-// Computes the SHA-256 of what identifies a dataset, piece by piece. It gathers the pieces, because a call of OpenSSL
-// costs more than hashing a name. It is used by one thread.
+// Computes the SHA-256 of what identifies something, such as a dataset, piece by piece. It gathers the pieces, because
+// a call of OpenSSL costs more than hashing a name. One thread at a time.
 class Fingerprint {
  public:
   // Hashes `domain` first. It names the layout and version of what follows.
@@ -30,11 +30,11 @@ class Fingerprint {
  private:
   void Flush();
 
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
   std::array<char, 8192> gathered_;
   size_t gathered_bytes_ = 0;
 };
 
 }  // namespace stoker
 
-#endif  // STOKER_SERVER_READ_FINGERPRINT_H_
+#endif  // STOKER_COMMON_IDENTITY_FINGERPRINT_H_

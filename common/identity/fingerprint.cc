@@ -1,9 +1,10 @@
-#include "server/read/fingerprint.h"
+#include "common/identity/fingerprint.h"
 
 #include <bit>
 #include <cstring>
 
 #include "common/check.h"
+#include "openssl/evp.h"
 
 namespace stoker {
 
