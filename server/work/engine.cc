@@ -244,7 +244,7 @@ Engine::Stream::Stream(v1::Opened opened, StreamPlan plan, uint64_t max_span_byt
 absl::Status Engine::Stream::Want(const v1::Want& want) {
   const SpanId span = {want.epoch(), want.start(), want.count()};
   STOKER_RETURN_IF_ERROR(plan_.Check(span, max_span_bytes_));
-  return work_->Want(span);
+  return work_->Want(span, want.anew());
 }
 
 bool Engine::Stream::Cancel(const v1::Cancel& cancel) {

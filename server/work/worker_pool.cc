@@ -31,6 +31,7 @@ struct WorkerPool::Queue {
 
   struct Wanted {
     SpanId span;
+    bool anew = false;  // It is made past the cache.
     std::chrono::steady_clock::time_point since;
   };
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
@@ -106,18 +107,18 @@ struct WorkerPool::State {
     for (auto& queue : candidates) {
       // `next` is the first want whose span no other worker is making, be it for this stream or another.
       const auto next = std::find_if(queue->wanted.begin(), queue->wanted.end(), [&](const Queue::Wanted& wanted) {
-        return cache.Begin(queue->KeyOf(wanted.span));
+        return wanted.anew || cache.Begin(queue->KeyOf(wanted.span));
       });
       if (next == queue->wanted.end()) continue;
       std::optional<SlabPool::Slab> slab;
       try {
         slab = queue->account->TryTake(queue->plan.SpanBytes(next->span));
       } catch (const std::bad_alloc&) {
-        cache.GiveUp(queue->KeyOf(next->span));
+        if (!next->anew) cache.GiveUp(queue->KeyOf(next->span));
         throw;
       }
       if (!slab.has_value()) {
-        cache.GiveUp(queue->KeyOf(next->span));
+        if (!next->anew) cache.GiveUp(queue->KeyOf(next->span));
         continue;
       }
       Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(std::max(usual_ns, queue->weighed_ns))};
@@ -173,7 +174,8 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
   const Queue& queue = *task.queue;
   const SpanCache::Key key = queue.KeyOf(task.wanted.span);
   FinishedSpan finished;
-  finished.kept = cache.Get(key);
+  const bool caches = cache.enabled() && !task.wanted.anew;
+  if (caches) finished.kept = cache.Get(key);
   if (finished.kept != nullptr) {
     finished.header = finished.kept->header;
     finished.header.clear_times();
@@ -187,18 +189,18 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
   const Interrupt interrupt([&, begun = now()] { return StillWanted(queue, begun); });
   finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt);
   if (finished.header.has_error()) {
-    cache.GiveUp(key);
+    if (caches) cache.GiveUp(key);
     finished.payload_hash = HashOfPayload({});
   } else {
     finished.payload_hash = HashOfPayload(task.slab.bytes());
     try {
-      cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
+      if (caches) cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);
     } catch (const std::bad_alloc&) {
       cache.GiveUp(key);
     }
     finished.slab = std::move(task.slab);
   }
-  if (cache.enabled()) Wake();  // Wakes the workers that have a want for this same span.
+  if (caches) Wake();  // Wakes the workers that have a want for this same span.
   return finished;
 }
 
@@ -233,7 +235,7 @@ void WorkerPool::State::MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono
     if (!unwanted()) queue.deliver(std::move(finished));
     return;
   } catch (const std::bad_alloc&) {
-    cache.GiveUp(queue.KeyOf(task.wanted.span));
+    if (!task.wanted.anew) cache.GiveUp(queue.KeyOf(task.wanted.span));
     task.slab = {};
   }
   while (!unwanted()) {
@@ -312,11 +314,11 @@ WorkerPool::Stream::~Stream() {
   std::erase(state_->queues, queue_);
 }
 
-absl::Status WorkerPool::Stream::Want(const SpanId& span) {
+absl::Status WorkerPool::Stream::Want(const SpanId& span, bool anew) {
   absl::MutexLock lock(&state_->mutex);
   STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
   if (queue_->wanted.empty()) state_->Catch(*queue_);
-  queue_->wanted.push_back({span, state_->now()});
+  queue_->wanted.push_back({span, anew, state_->now()});
   state_->changed.Signal();
   return absl::OkStatus();
 }

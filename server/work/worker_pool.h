@@ -48,7 +48,8 @@ struct FinishedSpan {
 // in the order in which they came.
 //
 // With a cache, a kept span is sent instead of made again. A want for a span that another worker is making waits for
-// that worker, and the free worker takes the next want.
+// that worker, and the free worker takes the next want. What is wanted anew is made whatever the cache has, and not
+// kept.
 //
 // Thread-safe. Slabs, and with them the spans that are made but not yet sent, are bounded by `slab_bytes`.
 class WorkerPool {
@@ -70,9 +71,9 @@ class WorkerPool {
     Stream& operator=(const Stream&) = delete;
     ~Stream();
 
-    // Queues a span. Requires that the plan's Check(span) is OK. ResourceExhausted if the span is larger than the
-    // pipeline's usual ones and there is no memory to reserve for it.
-    absl::Status Want(const SpanId& span);
+    // Queues a span, which if `anew` is made past the cache. Requires that the plan's Check(span) is OK.
+    // ResourceExhausted if the span is larger than the pipeline's usual ones and there is no memory to reserve for it.
+    absl::Status Want(const SpanId& span, bool anew = false);
 
     // Drops one want of `span` that no worker has begun. Returns true if there was one.
     bool Cancel(const SpanId& span);

@@ -42,6 +42,7 @@ class FakeDataset : public Dataset {
     if (gate != nullptr) gate->WaitForNotification();
     if (clock != nullptr) clock->Advance(reading);
     sample.fields.assign(1, {static_cast<uint8_t>(id)});
+    ++reads;
     return id == failing ? absl::UnavailableError("EIO") : absl::OkStatus();
   }
 
@@ -50,6 +51,7 @@ class FakeDataset : public Dataset {
   FakeClock* clock = nullptr;
   std::chrono::nanoseconds reading{5};  // what reading a sample takes by `clock`
   uint64_t failing = ~uint64_t{0};
+  mutable std::atomic<int> reads = 0;
 
  private:
   const SourceSchema schema_ = {{.name = "byte", .dtype = v1::DTYPE_UINT8}};
@@ -284,6 +286,29 @@ TEST(WorkerPoolTest, AStreamThatTakesNothingOffLeavesOthersTheirTurn) {
   });
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(reads->Want({0, i * 4096, 4096}).ok());
   other.Await(100);
+}
+
+TEST(WorkerPoolTest, WhatIsWantedAnewIsMadeThoughItIsKept) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .cache_bytes = 1 << 20});
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (const bool anew : {false, true, false}) ASSERT_TRUE(stream->Want({0, 0, 4}, anew).ok());
+  collector.Await(3);
+  EXPECT_EQ(dataset->reads, 8) << "one of three spans came from the cache";
+  EXPECT_FALSE(collector.spans()[1].header.cached());
+  EXPECT_THAT(collector.spans()[1].payload(), testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(collector.spans()[2].header.cached());
+}
+
+TEST(WorkerPoolTest, WhatIsWantedAnewIsNotKept) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .cache_bytes = 1 << 20});
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
+  for (const bool anew : {true, false}) ASSERT_TRUE(stream->Want({0, 0, 4}, anew).ok());
+  collector.Await(2);
+  EXPECT_FALSE(collector.spans()[1].header.cached()) << "who asks anew must not fill the cache for others";
 }
 
 TEST(WorkerPoolTest, EndsWithWantsOutstanding) {
