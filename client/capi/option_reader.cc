@@ -1,6 +1,7 @@
 #include "client/capi/option_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -131,6 +132,15 @@ void OptionReader::Read(const std::string& key, std::optional<absl::Duration>& s
   absl::Duration given = absl::ZeroDuration();
   Read(key, given);
   if (given > absl::ZeroDuration()) seconds = given;
+}
+
+void OptionReader::Read(const std::string& key, double& number, double least, double most) {
+  const Json* value = Find(key);
+  if (value == nullptr) return;
+  const double given = value->is_number() ? value->get<double>() : std::numeric_limits<double>::quiet_NaN();
+  if (!(given >= least && given <= most))
+    return Expected(key, absl::StrCat("a number from ", least, " to ", most), *value);
+  number = given;
 }
 
 bool OptionReader::ReadInteger(const std::string& key, uint64_t least, uint64_t most, uint64_t& value) {

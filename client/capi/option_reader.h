@@ -38,6 +38,9 @@ class OptionReader {
   void Read(const std::string& key, absl::Duration& seconds);                         // The number must be above 0.
   void Read(const std::string& key, std::optional<absl::Duration>& seconds);
 
+  // Reads a number from `least` to `most`.
+  void Read(const std::string& key, double& number, double least, double most);
+
   // Reads a whole number from `least` to `most`.
   template <typename Integer>
   void Read(const std::string& key, Integer& number, uint64_t least, uint64_t most) {

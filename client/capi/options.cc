@@ -159,6 +159,9 @@ absl::StatusOr<CreateOptions> ParseCreateOptions(const char* text) {
   reader.Read("names", options.loader.names);
   reader.Read("progress_timeout", options.loader.progress_timeout);
   reader.Read("span_deadline", options.loader.span_deadline);
+  reader.Read("verify", options.loader.verify, 0.0, 1.0);
+  reader.Read<VerifyPolicy>("verify_policy", options.loader.verify_policy,
+                            {{"fail", VerifyPolicy::kFail}, {"warn", VerifyPolicy::kWarn}});
   STOKER_RETURN_IF_ERROR(reader.Finish());
   STOKER_RETURN_IF_ERROR(shuffle);
   return options;

@@ -124,6 +124,9 @@ STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
 //   names               whether batches carry samples' names; default false
 //   progress_timeout    stoker_loader_next fails after so many seconds without any arrival; default 60
 //   span_deadline       a span is asked for again after so many seconds at the earliest; default 2
+//   verify              the share of spans, 0 to 1, that a second server makes too, past all caches, to compare their
+//                       bytes; default 0.001, which needs two servers or more
+//   verify_policy       where they differ: "fail" (default) with STOKER_DATA_LOSS, or "warn" in the stats' warnings
 //   connect_timeout     seconds in which a first server must answer: say it where servers may start later than the
 //                       loader; default 30, but servers that all refuse connections or have no address fail at once
 //   connections         to each server; default 1
@@ -166,7 +169,8 @@ STOKER_EXPORT stoker_code stoker_loader_state(const stoker_loader* loader, char*
 STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const char* state, int accept_other_pixels);
 
 // Says what the loader has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans",
-// "hedged_spans", "cached_spans", "waited_seconds", "received_seconds", "transformed_seconds", "server_seconds":
+// "hedged_spans", "cached_spans", "verified_spans", "unverified_spans", "differing_spans", "waited_seconds",
+// "received_seconds", "transformed_seconds", "server_seconds":
 // {"read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
 // call this.
 STOKER_EXPORT stoker_code stoker_loader_stats(const stoker_loader* loader, char** json);

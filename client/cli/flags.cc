@@ -105,6 +105,15 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
                   "How samples are shuffled: full, block, none, or weighted, which draws all classes alike [full]")
       ->check(Silent(CLI::IsMember({"full", "block", "none", "weighted"})))
       ->type_name("MODE");
+  command
+      .add_option("--verify", flags.verify,
+                  "Share of spans that a second server makes too, past all caches, to compare their bytes [0.001]")
+      ->check(Silent(CLI::Range(0.0, 1.0)))
+      ->type_name("SHARE");
+  command
+      .add_option("--verify-policy", flags.verify_policy, "Whether to fail or to warn where their bytes differ [fail]")
+      ->check(Silent(CLI::IsMember({"fail", "warn"})))
+      ->type_name("POLICY");
   command.add_option("--span-samples", flags.span_samples)->group("");
 }
 
@@ -143,6 +152,8 @@ LoaderOptions LoaderOptionsFor(const Source& source, const JobFlags& flags) {
   options.shuffle.set_mode(ShuffleModeOf(flags.shuffle));
   options.last_batch = LastBatch::kPartial;
   options.span_samples = flags.span_samples;
+  options.verify = flags.verify;
+  options.verify_policy = flags.verify_policy == "warn" ? VerifyPolicy::kWarn : VerifyPolicy::kFail;
   return options;
 }
 

@@ -36,6 +36,8 @@ struct JobFlags {
   int64_t batch_size = 64;
   uint64_t seed = 0;
   std::string shuffle = "full";
+  double verify = LoaderOptions().verify;
+  std::string verify_policy = "fail";
   uint32_t span_samples = 0;  // a hidden flag for tests; 0: the servers' choice
 };
 

@@ -128,6 +128,11 @@ std::string ToText(const Figures& figures) {
     absl::StrAppendFormat(&text, "  %-14s%d spans late, asked for from another server too\n", "", stats.hedged_spans);
   if (stats.cached_spans > 0)
     absl::StrAppendFormat(&text, "  %-14s%d spans from servers' caches\n", "", stats.cached_spans);
+  if (stats.verified_spans + stats.differing_spans > 0)
+    absl::StrAppendFormat(&text, "  %-14s%d spans made twice and compared, %d of them different\n", "",
+                          stats.verified_spans + stats.differing_spans, stats.differing_spans);
+  for (const std::string& difference : stats.differences)
+    absl::StrAppendFormat(&text, "  %-14s%s\n", "differing", Printable(difference));
   absl::StrAppendFormat(&text, "  %-14s%s\n", "bottleneck", Bottleneck(figures));
   if (stats.substituted > 0) absl::StrAppendFormat(&text, "  %-14s%d bad samples\n", "substituted", stats.substituted);
   for (const Substituted& bad : figures.substituted)
@@ -159,6 +164,9 @@ std::string ToJson(const Figures& figures) {
       {"retried_spans", stats.retried_spans},
       {"hedged_spans", stats.hedged_spans},
       {"cached_spans", stats.cached_spans},
+      {"verified_spans", stats.verified_spans},
+      {"unverified_spans", stats.unverified_spans},
+      {"differing_spans", stats.differing_spans},
       {"substituted", stats.substituted},
       {"interrupted", figures.interrupted},
       {"bottleneck", Bottleneck(figures)},

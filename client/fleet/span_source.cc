@@ -58,6 +58,9 @@ SpanSource::SpanSource(Options options)
     : client_(options.client),
       open_(std::move(options.open)),
       description_(std::move(options.description)),
+      verify_(options.verify),
+      on_difference_(std::move(options.on_difference)),
+      secret_(uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
       scheduler_(options.scheduler),
       links_(client_->options().connections),
       jitter_(std::random_device{}()) {}
@@ -73,6 +76,7 @@ void SpanSource::Shutdown() {
     stopping_ = true;
     requests_.clear();
     changed_.SignalAll();
+    checked_.SignalAll();
     for (const auto& [id, link] : links_.all())
       if (link.stream != nullptr) streams.push_back(link.stream);
   }
@@ -95,6 +99,7 @@ void SpanSource::Poll() {
     Connect();
     Expire();
     RefuseOtherData();
+    TellDifferences();
     SendWants(/*hedge=*/true);
     absl::MutexLock lock(&mutex_);
     if (!stopping_) changed_.WaitWithTimeout(&mutex_, kPollInterval);
@@ -151,7 +156,7 @@ void SpanSource::Expire() {
 
 // Fails what is needed where no server has what this job began with: waiting would not help.
 void SpanSource::RefuseOtherData() {
-  std::map<Ticket, std::unique_ptr<Request>> failed;
+  std::map<Ticket, std::unique_ptr<Pending>> failed;
   absl::Status status;
   {
     absl::MutexLock lock(&mutex_);
@@ -235,24 +240,31 @@ void SpanSource::OnSpan(int id, const SpanMessage& message) {
     const auto owed = scheduler_.Arrived(id, {header.epoch(), header.start(), header.count()});
     if (!owed.has_value()) return;  // It was taken back while it was on its way, or another server's is taken.
     ticket = *owed;
-    const auto request = requests_.find(ticket);
-    if (request == requests_.end()) return;  // This is being shut down.
-    destinations = request->second->destinations;
-    owner = request->second->owner;
     stream_key = links_.at(id).stream_key;
+    if (!Scheduler::IsCheck(ticket)) {
+      const auto request = requests_.find(ticket);
+      if (request == requests_.end()) return;  // This is being shut down.
+      destinations = request->second->destinations;
+      owner = request->second->owner;
+    }
   }
   absl::Status status = CheckShape(stream_key, message);
+  if (status.ok() && Scheduler::IsCheck(ticket)) return OnCheck(id, ticket, message);
   if (status.ok() && header.has_error()) destinations.clear();
   if (status.ok()) status = CopyPayload(message, destinations);
   if (!status.ok()) return OnGarbled(id, ticket, status);
   if (header.has_error()) return OnFailedSpan(id, ticket, header.error());
-  OnGoodSpan(id, ticket, message, begun);
+  OnGoodSpan(id, ticket, message, destinations, begun);
 }
 
-void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, absl::Time begun) {
+void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message,
+                            std::span<const std::span<uint8_t>> fields, absl::Time begun) {
   const v1::SpanHeader& header = message.header;
+  const SpanId span{header.epoch(), header.start(), header.count()};
+  std::optional<Making> making;
+  if (verify_ > 0 && IsChecked(span, open_.seed(), verify_)) making = LookAt(-1, "", header, fields, secret_);
   const v1::StageTimes& times = header.times();
-  std::unique_ptr<Request> request;
+  std::unique_ptr<Pending> request;
   Cancels cancels;
   {
     absl::MutexLock lock(&mutex_);
@@ -268,6 +280,15 @@ void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, a
     const absl::Duration queued = absl::Nanoseconds(static_cast<int64_t>(times.wait()));
     AddCancels(scheduler_.Done(id, ticket, begun, queued), cancels);
     request = TakeRequest(ticket);
+    const Link& link = links_.at(id);
+    if (request != nullptr && request->refusal.has_value()) {
+      const Making made{.endpoint = link.endpoint, .server = link.address};
+      differences_.push_back({span, {made, *std::move(request->refusal)}});
+    } else if (making.has_value()) {
+      making->endpoint = link.endpoint;
+      making->server = link.address;
+      BeginCheck(span, *std::move(making));
+    }
     totals_.received += SteadyNow() - begun;
   }
   for (const auto& [stream, span] : cancels) stream->Cancel(span);
@@ -276,13 +297,15 @@ void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, a
 }
 
 void SpanSource::OnFailedSpan(int id, Ticket ticket, const v1::Error& error) {
-  std::unique_ptr<Request> request;
+  std::unique_ptr<Pending> request;
   Cancels cancels;
   absl::Status status = ToStatus(error);
   {
     absl::MutexLock lock(&mutex_);
     bool final = true;  // No other server is asked.
-    if (absl::IsUnavailable(status)) {
+    if (absl::IsDataLoss(status)) {
+      final = !AskAnother(id, ticket, error);
+    } else if (absl::IsUnavailable(status)) {
       const std::string reason = absl::StrCat(links_.at(id).address, ": ", error.message());
       final = !scheduler_.Failed(id, ticket, reason, links_.Endpoints());
       if (final) status = absl::UnavailableError("every server failed a span: " + scheduler_.Reasons(ticket));
@@ -290,6 +313,7 @@ void SpanSource::OnFailedSpan(int id, Ticket ticket, const v1::Error& error) {
     if (final) {
       AddCancels(scheduler_.Forget({ticket}), cancels);
       request = TakeRequest(ticket);
+      if (request != nullptr && request->refusal.has_value()) status = absl::DataLossError(request->refusal->refusal);
     } else {
       ++totals_.retried_spans;
     }
@@ -342,7 +366,7 @@ std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests)
     absl::MutexLock lock(&mutex_);
     for (Request& request : requests) {
       tickets.push_back(scheduler_.Need(request.span, request.span.count * description_.sample_bytes()));
-      requests_.emplace(tickets.back(), std::make_unique<Request>(std::move(request)));
+      requests_.emplace(tickets.back(), std::make_unique<Pending>(Pending{std::move(request), {}}));
     }
     if (links_.AllDiffer()) links_.TryDifferingNow();
   }
@@ -374,7 +398,7 @@ void SpanSource::SendWants(bool hedge) {
       for (const auto& assignment : assignments) wants.emplace_back(links_.at(assignment.server).stream, assignment);
     }
     for (const auto& [stream, want] : wants) {
-      if (stream->Want(want.span)) continue;
+      if (stream->Want(want.span, want.anew)) continue;
       // The stream was half-closed or broke meanwhile, and OnClosed follows, or came already.
       absl::MutexLock lock(&mutex_);
       const Link* const link = links_.Find(want.server);
@@ -386,7 +410,7 @@ void SpanSource::SendWants(bool hedge) {
   }
 }
 
-std::unique_ptr<SpanSource::Request> SpanSource::TakeRequest(Ticket ticket) {
+std::unique_ptr<SpanSource::Pending> SpanSource::TakeRequest(Ticket ticket) {
   auto found = requests_.find(ticket);
   if (found == requests_.end()) return nullptr;
   auto request = std::move(found->second);

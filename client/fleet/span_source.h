@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "client/fleet/client.h"
 #include "client/fleet/links.h"
+#include "client/fleet/span_checks.h"
 #include "client/fleet/stats.h"
 #include "client/receive/span_stream.h"
 #include "client/schedule/scheduler.h"
@@ -30,7 +31,7 @@ namespace stoker {
 // it belongs, and asks again for what was lost. Servers that go away, or stay silent past a deadline, are tried again,
 // with growing pauses; those that come back, or appear under a name, are used from then on; one whose dataset or pixels
 // differ is not, and where all differ, what is needed fails. links.h knows the connections, scheduler.h what is asked
-// from whom.
+// from whom. A share of the spans is checked: another server makes them too, see span_checks.h.
 //
 // Thread-safe. Calls back on the transport's thread and its own, without any lock. Must be shut down before it is let
 // go.
@@ -41,6 +42,9 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
     v1::Open open;                     // Each stream is opened with it.
     v1::DescribeResponse description;  // Every server must agree with it.
     Scheduler::Options scheduler;
+    double verify = 0;  // The share of spans to check, from 0 to 1, where there are two servers or more.
+    // Called with DataLoss, which names the sample and the servers, for the first differences that are found.
+    std::function<void(const absl::Status&)> on_difference = [](const absl::Status&) {};
   };
 
   // One span to fetch.
@@ -70,6 +74,10 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
 
   // Drops what is needed no more. A `done` that is being called meanwhile may still be under way; no other is called.
   void Forget(const std::set<Ticket>& tickets);
+
+  // Waits until `epoch` and those before have no check that could be made with the servers that are here, or `until`.
+  // True if that is so; what the checks found was told then.
+  bool AwaitChecks(uint64_t epoch, absl::Time until) ABSL_LOCKS_EXCLUDED(mutex_);
 
   FleetStats stats() const;
 
@@ -105,9 +113,32 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
 
   // OnSpan's parts.
   absl::Status CheckShape(uint64_t stream_key, const SpanMessage& span) const;
-  void OnGoodSpan(int link, Ticket ticket, const SpanMessage& span, absl::Time begun) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnGoodSpan(int link, Ticket ticket, const SpanMessage& span, std::span<const std::span<uint8_t>> fields,
+                  absl::Time begun) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnFailedSpan(int link, Ticket ticket, const v1::Error& error) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnGarbled(int link, Ticket ticket, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Checks, in span_source_checks.cc. The first begins one of a span that came; the next two tell what another server
+  // made of it, or that it could make nothing.
+  void BeginCheck(const SpanId& span, Making making) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnCheck(int link, Ticket ticket, const SpanMessage& span) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnFailedCheck(int link, Ticket ticket, const v1::Error& error) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A server found a sample of a needed span bad. True if another one is asked first, which may not.
+  bool AskAnother(int link, Ticket ticket, const v1::Error& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Adds what a server made, and asks a third one where two differ.
+  void Judge(Ticket ticket, Making making) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // A poller's round: tells differences that are found, or that no other server is there to decide.
+  void TellDifferences() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Tell(const SpanCheck& difference) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The name of a sample at one of these servers; empty if it cannot be had in a moment.
+  std::string NameOf(uint64_t sample_id, const std::vector<Making>& servers) const;
+
+  // Whether the check's span lies in an epoch up to `epoch`, and it may still be answered.
+  bool IsOpen(Ticket ticket, const SpanCheck& check, uint64_t epoch) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Asks servers for what the scheduler says. To be called after whatever may have changed that. With `hedge`, also
   // asks for what is late.
@@ -118,12 +149,20 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   void AddCancels(const std::vector<Scheduler::Assignment>& asked, Cancels& cancels) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // A request that was not answered yet.
+  struct Pending : Request {
+    std::optional<Making> refusal;  // A server found a sample bad; another one is asked.
+  };
+
   // Takes a ticket's request out, or null if it was forgotten.
-  std::unique_ptr<Request> TakeRequest(Ticket ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<Pending> TakeRequest(Ticket ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Client* const client_;  // This does not own it: the transport's thread may destroy this, but no client.
   const v1::Open open_;
   const v1::DescribeResponse description_;
+  const double verify_;
+  const std::function<void(const absl::Status&)> on_difference_;
+  const uint64_t secret_;  // See LookAt.
 
   mutable absl::Mutex mutex_;
   absl::CondVar changed_;
@@ -131,9 +170,13 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);  // Its ServerIds are those of links_.
   Links links_ ABSL_GUARDED_BY(mutex_);
   int streams_ ABSL_GUARDED_BY(mutex_) = 0;  // Those that may still call back.
-  std::map<Ticket, std::unique_ptr<Request>> requests_ ABSL_GUARDED_BY(mutex_);
+  std::map<Ticket, std::unique_ptr<Pending>> requests_ ABSL_GUARDED_BY(mutex_);
   std::minstd_rand jitter_ ABSL_GUARDED_BY(mutex_);
   FleetStats totals_ ABSL_GUARDED_BY(mutex_);  // All but `servers` and `hedged_spans`.
+  std::map<Ticket, SpanCheck> checks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SpanCheck> differences_ ABSL_GUARDED_BY(mutex_);  // Those that are found, and not told yet.
+  bool telling_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::CondVar checked_;  // Signalled when there are fewer of them.
 
   std::optional<uint64_t> look_ups_;  // Client::LookUps() that the links are of. Only the poller's thread touches it.
   std::thread poller_;

@@ -80,6 +80,14 @@ class Loader::Impl {
     return iterating_.has_value() && *iterating_ != cursor_.epoch;
   }
 
+  // Waits at an epoch's end until its spans are checked as far as they can be, at most until `until`. False if they
+  // are not. It gives up after progress_timeout and when the loader is cancelled, since what comes too late is not
+  // worth more.
+  bool AwaitChecks(absl::Time until) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Servers make different bytes: the job fails.
+  void OnDifference(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Whether Next() returns the end of an epoch now. If so it is told by that, else the epoch counts as begun.
   bool TellEpochEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -162,7 +170,9 @@ Loader::Impl::Impl(OpenedJob job)
                               .open = job_.stream_open(),
                               .description = job_.description,
                               .scheduler = {.max_bytes = job_.options.prefetch_bytes,
-                                            .late = {.least_deadline = job_.options.span_deadline}}})),
+                                            .late = {.least_deadline = job_.options.span_deadline}},
+                              .verify = job_.options.verify,
+                              .on_difference = [this](const absl::Status& status) { OnDifference(status); }})),
       stage_(job_.options.device, job_.device_pipeline, layout_, job_.options.seed) {
   source_->Start();
 }
@@ -215,7 +225,32 @@ absl::StatusOr<std::optional<Batch>> Loader::Impl::Next() {
   return std::optional<Batch>(*std::move(batch));
 }
 
+void Loader::Impl::OnDifference(const absl::Status& status) {
+  if (job_.options.verify_policy == VerifyPolicy::kWarn) return;  // The source's stats have it.
+  absl::MutexLock lock(&mutex_);
+  if (error_.ok()) error_ = status;
+  changed_.SignalAll();
+}
+
+bool Loader::Impl::AwaitChecks(absl::Time until) {
+  // How often it is looked whether the loader was cancelled meanwhile.
+  constexpr absl::Duration kGlance = absl::Milliseconds(50);
+  const absl::Time patience = SteadyNow() + job_.options.progress_timeout;
+  while (true) {
+    uint64_t epoch = 0;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!CheckUsable().ok() || !EpochEnded()) return true;
+      epoch = *iterating_;
+    }
+    const absl::Time now = SteadyNow();
+    if (source_->AwaitChecks(epoch, std::min({now + kGlance, until, patience})) || now >= patience) return true;
+    if (now >= until) return false;
+  }
+}
+
 absl::StatusOr<std::optional<Loader::Impl::Taken>> Loader::Impl::Take() {
+  AwaitChecks(absl::InfiniteFuture());
   while (true) {
     uint64_t moves = 0;
     {
@@ -259,6 +294,7 @@ absl::Status Loader::Impl::AwaitNext(uint64_t id, absl::Time until) {
   if (!waiting_since_.has_value()) waiting_since_ = begun;
   absl::Status status;
   while (incomplete() && status.ok() && SteadyNow() < until) {
+    if (!error_.ok()) return error_;  // It came meanwhile, see OnDifference.
     changed_.WaitWithTimeout(&mutex_, std::min(stalled_at(), until) - SteadyNow());
     if (cancelled_)
       status = absl::CancelledError("the loader was cancelled");
@@ -273,6 +309,7 @@ absl::Status Loader::Impl::AwaitNext(uint64_t id, absl::Time until) {
 
 absl::Status Loader::Impl::Await(absl::Duration patience) {
   const absl::Time until = SteadyNow() + patience;
+  if (!AwaitChecks(until)) return absl::DeadlineExceededError("the epoch's last spans are not verified yet");
   uint64_t moves = 0;
   bool late_slab = false;
   // Where Next() would not wait, it says itself what there is.
@@ -443,6 +480,7 @@ LoaderStats Loader::Impl::stats() const {
   static_cast<FleetStats&>(stats) = source_->stats();
   stats.transformed = stage_.transformed();
   stats.warnings = job_.options.device->Warnings();
+  for (const std::string& difference : stats.differences) stats.warnings.push_back("verify: " + difference);
   return stats;
 }
 

@@ -45,7 +45,8 @@ class Loader {
   // The next batch of this epoch, or nothing at its end; the call after that begins the next epoch.
   //
   // An error is returned again by each call until SetEpoch() or Restore(), and leaves State() at the last batch that
-  // was returned. DataLoss names a bad sample, FailedPrecondition one that the pipeline does not fit, Unavailable says
+  // was returned. DataLoss names a bad sample, or one of which servers make different bytes (see
+  // LoaderOptions::verify), FailedPrecondition one that the pipeline does not fit, Unavailable says
   // why no server could make a span, DeadlineExceeded that nothing came for progress_timeout, and Cancelled follows
   // Cancel().
   absl::StatusOr<std::optional<Batch>> Next();

@@ -141,6 +141,9 @@ absl::Status CompleteOptions(LoaderOptions& options) {
   if (options.batch_size < 1) return absl::InvalidArgumentError("batch_size: must be at least 1");
   if (options.span_deadline <= absl::ZeroDuration())
     return absl::InvalidArgumentError("span_deadline: must be above 0");
+  if (!(options.verify >= 0 && options.verify <= 1))
+    return absl::InvalidArgumentError(
+        absl::StrCat("verify: ", options.verify, " is no share of the spans; give a number from 0 to 1"));
   STOKER_RETURN_IF_ERROR(FindRank(options));
   if (options.span_samples > ServerPipeline::kMaxSpanSamples)
     return absl::InvalidArgumentError(absl::StrCat("span_samples: must not exceed ", ServerPipeline::kMaxSpanSamples));

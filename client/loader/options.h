@@ -16,6 +16,12 @@
 
 namespace stoker {
 
+// What becomes of a job when two servers make a span with different bytes.
+enum class VerifyPolicy {
+  kFail,  // Next() returns DataLoss, which names the sample and the servers.
+  kWarn,  // LoaderStats::warnings says it, and the job goes on with the bytes that came first.
+};
+
 // What a job reads, from which servers, and how its batches are cut. A value.
 struct LoaderOptions {
   // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the four
@@ -58,6 +64,11 @@ struct LoaderOptions {
   // The least time after which a span counts as lost, and a server that stays silent as hung. It is longer where the
   // servers' own latencies are.
   absl::Duration span_deadline = absl::Seconds(2);
+
+  // The share of spans, from 0 to 1, that a second server makes too, past all caches, to compare their bytes. Batches
+  // do not wait for that, but an epoch's end does. It needs two servers or more.
+  double verify = 0.001;
+  VerifyPolicy verify_policy = VerifyPolicy::kFail;
 
   std::shared_ptr<Device> device;  // Where batches go. Default: HostDevice().
 

@@ -46,11 +46,12 @@ void SpanStream::Start(const v1::Open& open) {
   call_->StartCall(&started_);
 }
 
-bool SpanStream::Want(const SpanId& span) {
+bool SpanStream::Want(const SpanId& span, bool anew) {
   v1::StreamRequest request;
   request.mutable_want()->set_epoch(span.epoch);
   request.mutable_want()->set_start(span.start);
   request.mutable_want()->set_count(span.count);
+  request.mutable_want()->set_anew(anew);
   return Write(request);
 }
 

@@ -42,8 +42,9 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
 
   SpanStream(std::shared_ptr<grpc::Channel> channel, grpc::CompletionQueue* queue, std::shared_ptr<Handler> handler);
 
-  // Asks for a span. False if it was not asked for, since the stream was half-closed or broke.
-  bool Want(const SpanId& span);
+  // Asks for a span, which if `anew` is made past all caches. False if it was not asked for, since the stream was
+  // half-closed or broke.
+  bool Want(const SpanId& span, bool anew = false);
 
   // Takes a want back. Its span may come all the same.
   void Cancel(const SpanId& span);

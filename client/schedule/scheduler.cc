@@ -49,6 +49,21 @@ Scheduler::Ticket Scheduler::Need(const SpanId& span, uint64_t bytes) {
   return ticket;
 }
 
+Scheduler::Ticket Scheduler::Check(const SpanId& span, uint64_t bytes, std::set<int> but) {
+  const Ticket ticket = next_check_++;
+  needed_.emplace(ticket, Needed{.span = span, .bytes = bytes, .but = std::move(but)});
+  unchecked_.insert(ticket);
+  return ticket;
+}
+
+bool Scheduler::MayBeMade(Ticket ticket) const {
+  const auto found = needed_.find(ticket);
+  if (found == needed_.end()) return false;
+  if (!found->second.asked.empty()) return true;
+  return std::any_of(fleet_.servers().begin(), fleet_.servers().end(),
+                     [&](const auto& entry) { return entry.second.open && May(entry.first, found->second); });
+}
+
 std::vector<Scheduler::Assignment> Scheduler::Forget(const std::set<Ticket>& tickets) {
   std::vector<Assignment> asked;
   for (Ticket ticket : tickets) {
@@ -60,14 +75,14 @@ std::vector<Scheduler::Assignment> Scheduler::Forget(const std::set<Ticket>& tic
       Settle(id, ticket);
     }
     needed_.erase(found);
-    unassigned_.erase(ticket);
+    Waiting(ticket).erase(ticket);
   }
   return asked;
 }
 
 void Scheduler::Return(Ticket ticket) {
   const auto found = needed_.find(ticket);
-  if (found != needed_.end() && found->second.asked.empty()) unassigned_.insert(ticket);
+  if (found != needed_.end() && found->second.asked.empty()) Waiting(ticket).insert(ticket);
 }
 
 std::optional<FleetView::Owed> Scheduler::Settle(ServerId id, Ticket ticket) {
@@ -89,7 +104,7 @@ bool Scheduler::HasRoomFor(const Needed& needed) const {
 
 bool Scheduler::May(ServerId id, const Needed& needed) const {
   const int endpoint = fleet_.EndpointOf(id);
-  return !needed.failures.contains(endpoint) &&
+  return !needed.failures.contains(endpoint) && !needed.but.contains(endpoint) &&
          std::none_of(needed.asked.begin(), needed.asked.end(),
                       [&](ServerId it) { return fleet_.EndpointOf(it) == endpoint; });
 }
@@ -98,8 +113,8 @@ void Scheduler::Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assi
   Needed& needed = needed_.at(ticket);
   fleet_.Ask(id, needed.span, ticket, needed.bytes, now);
   needed.asked.push_back(id);
-  unassigned_.erase(ticket);
-  assignments.push_back({id, ticket, needed.span});
+  Waiting(ticket).erase(ticket);
+  assignments.push_back({id, ticket, needed.span, IsCheck(ticket)});
 }
 
 std::optional<Scheduler::Ticket> Scheduler::FirstFor(const FleetView::Place& place) const {
@@ -113,6 +128,7 @@ std::optional<Scheduler::Ticket> Scheduler::FirstFor(const FleetView::Place& pla
 
 std::vector<Scheduler::Assignment> Scheduler::Assign(absl::Time now) {
   std::vector<Assignment> assignments;
+  if (!unchecked_.empty()) AssignChecks(now, assignments);
   if (fleet_.caching() > 1) AssignToOwners(now, assignments);
   std::set<ServerId> passed;  // Servers with room that nothing fits.
   const std::set<FleetView::Place>& roomy = fleet_.roomy();
@@ -142,6 +158,26 @@ void Scheduler::AssignToOwners(absl::Time now, std::vector<Assignment>& assignme
     const absl::Duration best = fleet_.by_estimate().begin()->estimate;
     const bool in_time = server.place.estimate <= std::max(Due(ticket), best * kMuchSlower);
     if (server.roomy && in_time) Ask(*owner, ticket, now, assignments);
+  }
+}
+
+// Checks come first, since a window may never have room that nothing else wants. That they take half of it at most lets
+// what is needed go on.
+void Scheduler::AssignChecks(absl::Time now, std::vector<Assignment>& assignments) {
+  std::map<ServerId, int> checks;  // Those that servers owe.
+  for (auto check = needed_.lower_bound(kFirstCheck); check != needed_.end(); ++check)
+    for (ServerId id : check->second.asked) ++checks[id];
+  const std::set<FleetView::Place> roomy = fleet_.roomy();
+  for (const FleetView::Place& place : roomy) {
+    const int most = std::max(1, fleet_.at(place.server).pace.Window() / 2);
+    for (auto next = unchecked_.begin(); next != unchecked_.end() && checks[place.server] < most;) {
+      const Ticket ticket = *next++;
+      const Needed& needed = needed_.at(ticket);
+      if (!HasRoomFor(needed)) return;
+      if (!fleet_.at(place.server).roomy || !May(place.server, needed)) continue;
+      Ask(place.server, ticket, now, assignments);
+      ++checks[place.server];
+    }
   }
 }
 
@@ -175,6 +211,7 @@ std::map<Scheduler::Ticket, Scheduler::Awaited> Scheduler::LookAtOwed(absl::Time
 std::vector<Scheduler::Assignment> Scheduler::Hedge(absl::Time now) {
   std::vector<Assignment> assignments;
   for (const auto& [ticket, awaited] : LookAtOwed(now)) {
+    if (IsCheck(ticket)) break;  // Nothing waits for it.
     const Needed& needed = needed_.at(ticket);
     const bool next = IsNext(ticket), free = next || awaited.orphaned;
     if (!awaited.late || needed.arriving.has_value() || needed.asked.size() >= LatePolicy::MostServers(next)) continue;
@@ -233,7 +270,7 @@ std::vector<Scheduler::Assignment> Scheduler::Done(ServerId id, Ticket ticket, a
   for (ServerId other : asked)
     if (Settle(other, ticket).has_value()) others.push_back({other, ticket, found->second.span});
   needed_.erase(found);
-  unassigned_.erase(ticket);
+  Waiting(ticket).erase(ticket);
   return others;
 }
 
@@ -244,8 +281,9 @@ bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, co
   if (found->second.arriving == id) found->second.arriving.reset();
   found->second.failures[fleet_.EndpointOf(id)] = reason;
   Return(ticket);
-  return std::any_of(members.begin(), members.end(),
-                     [&](int endpoint) { return !found->second.failures.contains(endpoint); });
+  return std::any_of(members.begin(), members.end(), [&](int endpoint) {
+    return !found->second.failures.contains(endpoint) && !found->second.but.contains(endpoint);
+  });
 }
 
 void Scheduler::Retry(ServerId id, Ticket ticket) {
@@ -257,7 +295,7 @@ void Scheduler::Retry(ServerId id, Ticket ticket) {
 
 std::string Scheduler::FirstReasons() const {
   for (const auto& [ticket, needed] : needed_)
-    if (!needed.failures.empty()) return Reasons(ticket);
+    if (!needed.failures.empty() && !IsCheck(ticket)) return Reasons(ticket);
   return "";
 }
 

@@ -29,6 +29,9 @@ namespace stoker {
 // - What a lost server owed goes back to its place in the order.
 // - Servers that cache spans are asked for those that they own, so that jobs of equal shape ask equal servers, as long
 //   as that costs no time.
+// - A span that came may be checked: made once more by a server that did not make it. Nothing waits for a check. It
+// takes
+//   a place in the server's window like any other span, but checks take no more than half of it, or one place.
 //
 // Single owner. Memory is in proportion to the needed spans and the servers.
 class Scheduler {
@@ -50,6 +53,7 @@ class Scheduler {
     ServerId server = 0;
     Ticket ticket = 0;
     SpanId span;
+    bool anew = false;  // It is to be made past all caches: it is a check.
   };
 
   Scheduler() : Scheduler(Options{}) {}
@@ -68,6 +72,17 @@ class Scheduler {
 
   // Adds a span of `bytes` that is needed after all those before.
   Ticket Need(const SpanId& span, uint64_t bytes);
+
+  // Adds a span of `bytes` that came already, and is to be made once more, past all caches, by a server whose endpoint
+  // is none of `but`. The ticket is answered as those of Need are, and Failed and Forget hold for it too.
+  Ticket Check(const SpanId& span, uint64_t bytes, std::set<int> but);
+
+  // Whether the ticket is one of Check.
+  static bool IsCheck(Ticket ticket) { return ticket >= kFirstCheck; }
+
+  // Whether the ticket's span is under way, or could be made by a server that is here now. False for a ticket that is
+  // not there.
+  bool MayBeMade(Ticket ticket) const;
 
   // Drops what is needed no more, and returns the servers that it was asked from.
   std::vector<Assignment> Forget(const std::set<Ticket>& tickets);
@@ -109,19 +124,23 @@ class Scheduler {
   // Why servers failed the first needed span that any failed; empty if there is none.
   std::string FirstReasons() const;
 
-  // Spans that are needed and asked from no server.
+  // Spans that are needed and asked from no server. Checks do not count.
   size_t unassigned() const { return unassigned_.size(); }
 
   // Spans that were asked for twice so far.
   uint64_t hedged() const { return hedged_; }
 
  private:
+  // Checks come after all that is needed.
+  static constexpr Ticket kFirstCheck = Ticket{1} << 63;
+
   struct Needed {
     SpanId span;
     uint64_t bytes = 0;
     std::vector<ServerId> asked;
     std::optional<ServerId> arriving;     // The server that it is being taken from.
     std::map<int, std::string> failures;  // Why endpoints failed it.
+    std::set<int> but;                    // Of a check: the endpoints that must not make it.
   };
 
   // A span that some server owes, as Hedge looks at it.
@@ -132,6 +151,9 @@ class Scheduler {
   };
 
   bool IsNext(Ticket ticket) const { return ticket == needed_.begin()->first; }
+
+  // Where a ticket waits that is asked from no server.
+  std::set<Ticket>& Waiting(Ticket ticket) { return IsCheck(ticket) ? unchecked_ : unassigned_; }
 
   // Asks the server for the ticket's span, and adds that to `assignments`.
   void Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assignment>& assignments);
@@ -153,6 +175,9 @@ class Scheduler {
   // Asks servers that cache for the spans that they own, where these will be there in time.
   void AssignToOwners(absl::Time now, std::vector<Assignment>& assignments);
 
+  // Asks servers with room for checks.
+  void AssignChecks(absl::Time now, std::vector<Assignment>& assignments);
+
   // What is owed, by ticket. Servers are held to what they owe on the way.
   std::map<Ticket, Awaited> LookAtOwed(absl::Time now);
 
@@ -166,9 +191,9 @@ class Scheduler {
   const Options options_;
   FleetView fleet_;
   LatePolicy late_;
-  Ticket next_ticket_ = 0;
+  Ticket next_ticket_ = 0, next_check_ = kFirstCheck;
   std::map<Ticket, Needed> needed_;
-  std::set<Ticket> unassigned_;
+  std::set<Ticket> unassigned_, unchecked_;
   uint64_t hedged_ = 0;
 };
 

@@ -18,16 +18,19 @@ std::unique_ptr<Server> StartServer(v1::ServerConfig config, const std::string& 
 
 }  // namespace
 
-Cluster::Cluster(int servers, v1::ServerConfig config) : config_(std::move(config)) {
-  for (int i = 0; i < servers; ++i) {
-    servers_.push_back(StartServer(config_, "127.0.0.1:0"));
+Cluster::Cluster(int servers, const v1::ServerConfig& config)
+    : Cluster(std::vector<v1::ServerConfig>(servers, config)) {}
+
+Cluster::Cluster(std::vector<v1::ServerConfig> configs) : configs_(std::move(configs)) {
+  for (const v1::ServerConfig& config : configs_) {
+    servers_.push_back(StartServer(config, "127.0.0.1:0"));
     addresses_.push_back(servers_.back()->address());
   }
 }
 
 void Cluster::Restart(int index) {
   // A connection of another test, or of a client that tried to connect here, may have the port for a moment.
-  v1::ServerConfig config = config_;
+  v1::ServerConfig config = configs_[index];
   config.set_listen(addresses_[index]);
   auto server = Server::Start(config);
   for (int tries = 0; absl::IsUnavailable(server.status()) && tries < 600; ++tries) {

@@ -16,7 +16,10 @@ namespace stoker {
 class Cluster {
  public:
   // Starts `servers` servers of `config`, whose listen address is overridden. Fails the test if one does not start.
-  Cluster(int servers, v1::ServerConfig config);
+  Cluster(int servers, const v1::ServerConfig& config);
+
+  // Starts a server of each configuration, likewise.
+  explicit Cluster(std::vector<v1::ServerConfig> configs);
 
   // Their addresses, for LoaderOptions::servers.
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -30,7 +33,7 @@ class Cluster {
   void Restart(int index);
 
  private:
-  v1::ServerConfig config_;
+  std::vector<v1::ServerConfig> configs_;
   std::vector<std::unique_ptr<Server>> servers_;
   std::vector<std::string> addresses_;
 };

@@ -62,6 +62,8 @@ class Options(TypedDict, total=False):
     pinned_bytes: Optional[int]
     progress_timeout: Optional[float]
     span_deadline: Optional[float]
+    verify: Optional[float]
+    verify_policy: Optional[str]
     connect_timeout: Optional[float]
     connections: Optional[int]
     tls_ca_file: Optional[str]

@@ -89,7 +89,10 @@ class UnavailableError(StokerError, ConnectionError):
 
 
 class DataLossError(StokerError):
-    """A sample is bad; the message names it. ``bad_samples="substitute"`` goes on with the next one instead."""
+    """A sample is bad; the message names it. ``bad_samples="substitute"`` goes on with the next one instead.
+
+    Or servers make different bytes of a sample; the message names both. ``verify_policy="warn"`` goes on.
+    """
 
     code = 15
 

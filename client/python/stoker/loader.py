@@ -104,6 +104,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         pin, pinned_bytes: page-locked memory for a GPU: "auto", "on" (or fail), "off"; and its bound.
         progress_timeout: seconds without any arrival until an iteration fails; 60.
         span_deadline: least seconds until a span is asked for again; 2.
+        verify: the share of the servers' answers, 0 to 1, that a second server computes too, to compare the bytes; 0.001
+            where there are two servers or more. Only an epoch's end waits for that.
+        verify_policy: where they differ: "fail" with a DataLossError, or "warn".
         connect_timeout: seconds in which a first server must answer; give it where servers may start later than the
             loader. Without it, servers that all refuse connections or have no address fail at once, and others after 30.
         connections: to each server; 1.
@@ -120,8 +123,8 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     for work on another one see ``use_on``.
 
     Raises a ``StokerError`` that says what is wrong: InvalidArgumentError names the option or op, NotFoundError the
-    dataset, UnavailableError why no server answered. Iterating raises DataLossError for a bad sample,
-    DeadlineExceededError where nothing came for ``progress_timeout``; the next iteration begins afresh. Ctrl-C interrupts a wait and leaves the loader usable.
+    dataset, UnavailableError why no server answered. Iterating raises DataLossError for a bad sample
+    or one of which servers make different bytes, DeadlineExceededError where nothing came for ``progress_timeout``; the next iteration begins afresh. Ctrl-C interrupts a wait and leaves the loader usable.
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
@@ -201,6 +204,8 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         pinned_bytes: Optional[int] = None,
         progress_timeout: Optional[float] = None,
         span_deadline: Optional[float] = None,
+        verify: Optional[float] = None,
+        verify_policy: Optional[str] = None,
         connect_timeout: Optional[float] = None,
         connections: Optional[int] = None,
         tls_ca_file: Optional[str] = None,
@@ -255,6 +260,8 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             "pinned_bytes": pinned_bytes,
             "progress_timeout": progress_timeout,
             "span_deadline": span_deadline,
+            "verify": verify,
+            "verify_policy": verify_policy,
             "connect_timeout": connect_timeout,
             "connections": connections,
             "tls_ca_file": tls_ca_file,

@@ -50,7 +50,7 @@ TEST(CapiOptionsTest, ReadEveryKey) {
     "batch_size": 4, "dataset": "d", "pipeline_name": "p", "device": "cuda:1", "pin": "off", "pinned_bytes": 1048576,
     "seed": 18446744073709551615, "shuffle": {"mode": "block", "block_samples": 64, "window_blocks": 2},
     "last_batch": "pad", "rank": 1, "world_size": 2, "prefetch": 5, "prefetch_bytes": 1000, "names": true,
-    "progress_timeout": 7, "span_deadline": 0.25})");
+    "progress_timeout": 7, "span_deadline": 0.25, "verify": 0.5, "verify_policy": "warn"})");
   EXPECT_EQ(options.client.connect_timeout, absl::Milliseconds(1500));
   EXPECT_EQ(options.client.connections, 3);
   EXPECT_EQ(options.client.tls_ca_file, "ca.pem");
@@ -72,6 +72,8 @@ TEST(CapiOptionsTest, ReadEveryKey) {
   EXPECT_TRUE(options.loader.names);
   EXPECT_EQ(options.loader.progress_timeout, absl::Seconds(7));
   EXPECT_EQ(options.loader.span_deadline, absl::Milliseconds(250));
+  EXPECT_EQ(options.loader.verify, 0.5);
+  EXPECT_EQ(options.loader.verify_policy, VerifyPolicy::kWarn);
 }
 
 TEST(CapiOptionsTest, APipelineIsJsonOrYaml) {
@@ -124,6 +126,7 @@ TEST(CapiOptionsTest, ErrorsNameTheKey) {
             "options.seed: expected a whole number from 0 to 18446744073709551615, found -1");
   EXPECT_EQ(ErrorWith(R"("names": 1)"), "options.names: expected true or false, found 1");
   EXPECT_EQ(ErrorWith(R"("dataset": 1)"), "options.dataset: expected text, found 1");
+  EXPECT_EQ(ErrorWith(R"("verify": 2)"), "options.verify: expected a number from 0 to 1, found 2");
   EXPECT_EQ(ErrorWith(R"("progress_timeout": 0)"),
             "options.progress_timeout: expected seconds, above 0 and at most a year's, found 0");
   EXPECT_EQ(ErrorWith(R"("pin": "aut")"),

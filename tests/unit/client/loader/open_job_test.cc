@@ -1,5 +1,6 @@
 #include "client/loader/open_job.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "gmock/gmock.h"
@@ -69,6 +70,11 @@ TEST_F(CompleteOptionsTest, ErrorsNameTheOptionOrTheVariable) {
   options = Options();
   options.span_deadline = absl::ZeroDuration();
   EXPECT_THAT(ErrorOf(options), HasSubstr("span_deadline"));
+  for (const double share : {-0.1, 1.1, std::nan("")}) {
+    options = Options();
+    options.verify = share;
+    EXPECT_THAT(ErrorOf(options), HasSubstr("verify"));
+  }
   options = Options();
   options.span_samples = 1u << 30;
   EXPECT_THAT(ErrorOf(options), HasSubstr("span_samples"));

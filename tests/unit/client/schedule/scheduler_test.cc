@@ -391,5 +391,107 @@ TEST(SchedulerTest, EverySpanIsDoneOnceWhateverServersDo) {
   }
 }
 
+// ---- checks ----
+
+TEST(SchedulerTest, ACheckGoesToAServerThatDidNotMakeTheSpan) {
+  Scheduler scheduler;
+  scheduler.AddServer(1, Of(4));
+  scheduler.AddServer(2, Of(4));
+  const auto check = scheduler.Check(Span(7), kBytes, {1});
+  const auto assignments = scheduler.Assign(kStart);
+  ASSERT_EQ(assignments.size(), 1);
+  EXPECT_EQ(assignments[0].server, 2);
+  EXPECT_EQ(assignments[0].ticket, check);
+  EXPECT_TRUE(assignments[0].anew);
+  EXPECT_TRUE(Scheduler::IsCheck(check));
+  EXPECT_EQ(scheduler.Arrived(2, Span(7)), check);
+  EXPECT_THAT(scheduler.Done(2, check, kStart, {}), testing::IsEmpty());
+  EXPECT_FALSE(scheduler.MayBeMade(check));
+}
+
+TEST(SchedulerTest, WhatIsNeededIsNotAskedAnew) {
+  Scheduler scheduler;
+  scheduler.AddServer(1, Of(1));
+  const auto ticket = scheduler.Need(Span(0), kBytes);
+  EXPECT_FALSE(scheduler.Assign(kStart)[0].anew);
+  EXPECT_FALSE(Scheduler::IsCheck(ticket));
+}
+
+TEST(SchedulerTest, ACheckWaitsForAServerThatMayMakeIt) {
+  Scheduler scheduler;
+  scheduler.AddServer(1, Of(1));
+  const auto check = scheduler.Check(Span(0), kBytes, {1});
+  EXPECT_THAT(scheduler.Assign(kStart), testing::IsEmpty());
+  EXPECT_FALSE(scheduler.MayBeMade(check));
+  EXPECT_EQ(scheduler.unassigned(), 0) << "nothing waits for it";
+  scheduler.AddServer(2, Of(1));
+  EXPECT_TRUE(scheduler.MayBeMade(check));
+  EXPECT_EQ(scheduler.Assign(kStart).size(), 1);
+  scheduler.RemoveServer(1);
+  EXPECT_TRUE(scheduler.MayBeMade(check)) << "it is under way";
+}
+
+TEST(SchedulerTest, AServerThatMadeTheSpanIsNotAskedToCheckItWhenItComesBack) {
+  Scheduler scheduler;
+  scheduler.AddServer(1, Of(1));
+  scheduler.Check(Span(0), kBytes, {1});
+  scheduler.RemoveServer(1);
+  scheduler.AddServer(1, Of(1));
+  EXPECT_THAT(scheduler.Assign(kStart), testing::IsEmpty());
+}
+
+TEST(SchedulerTest, ChecksLeaveHalfOfAWindowToWhatIsNeeded) {
+  Scheduler scheduler;
+  scheduler.AddServer(2, Of(1));  // A window of 4.
+  for (uint64_t start = 0; start < 9; ++start) scheduler.Check(Span(start), kBytes, {1});
+  for (uint64_t start = 20; start < 29; ++start) scheduler.Need(Span(start), kBytes);
+  const auto assignments = scheduler.Assign(kStart);
+  EXPECT_THAT(StartsFor(assignments, 2), testing::ElementsAre(0, 1, 20, 21));
+  EXPECT_TRUE(assignments[0].anew);
+  EXPECT_FALSE(assignments[2].anew);
+}
+
+TEST(SchedulerTest, ChecksOfALostServerAreAskedOfAnother) {
+  Scheduler scheduler;
+  scheduler.AddServer(2, Of(1));
+  const auto check = scheduler.Check(Span(0), kBytes, {1});
+  ASSERT_EQ(scheduler.Assign(kStart).size(), 1);
+  EXPECT_EQ(scheduler.RemoveServer(2), 0) << "nothing that is needed was lost";
+  scheduler.AddServer(3, Of(1));
+  const auto assignments = scheduler.Assign(kStart);
+  ASSERT_EQ(assignments.size(), 1);
+  EXPECT_EQ(assignments[0].ticket, check);
+  EXPECT_TRUE(assignments[0].anew);
+}
+
+TEST(SchedulerTest, ACheckThatAllOthersFailIsOver) {
+  Scheduler scheduler;
+  for (int server : {1, 2, 3}) scheduler.AddServer(server, Of(1));
+  const auto check = scheduler.Check(Span(0), kBytes, {1});
+  const auto first = scheduler.Assign(kStart);
+  ASSERT_EQ(first.size(), 1);
+  EXPECT_TRUE(scheduler.Failed(first[0].server, check, "EIO", {1, 2, 3}));
+  const auto second = scheduler.Assign(kStart);
+  ASSERT_EQ(second.size(), 1);
+  EXPECT_NE(second[0].server, first[0].server);
+  EXPECT_FALSE(scheduler.Failed(second[0].server, check, "EIO", {1, 2, 3}));
+  EXPECT_EQ(scheduler.FirstReasons(), "") << "no span that is needed failed";
+}
+
+TEST(SchedulerTest, ALateCheckIsNotHedgedAndALostOneIsAskedAgain) {
+  Scheduler scheduler;
+  scheduler.AddServer(2, Of(4));
+  scheduler.AddServer(3, Of(4));
+  scheduler.Check(Span(0), kBytes, {1});
+  const auto asked = scheduler.Assign(kStart);
+  ASSERT_EQ(asked.size(), 1);
+  EXPECT_THAT(scheduler.Hedge(kStart + absl::Seconds(1)), testing::IsEmpty());
+  EXPECT_EQ(scheduler.hedged(), 0);
+  const auto overdue = scheduler.Expire(kStart + absl::Minutes(10));
+  EXPECT_EQ(overdue.lost.size() + overdue.hung.size(), 1);
+  scheduler.RemoveServer(asked[0].server);
+  EXPECT_EQ(scheduler.Assign(kStart + absl::Minutes(10)).size(), 1);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -26,7 +26,8 @@ Message Parse(const std::string& text) {
 
 StreamPlan Plan(const Parts& parts) {
   const SourceSchema schema = {{.name = "image", .kind = SourceField::Kind::kEncodedImage}};
-  auto pipeline = ServerPipeline::Create(Parse<v1::Pipeline>("ops { center_crop { size: 8 } }" + parts.pipeline), schema);
+  auto pipeline =
+      ServerPipeline::Create(Parse<v1::Pipeline>("ops { center_crop { size: 8 } }" + parts.pipeline), schema);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   auto plan = StreamPlan::Create(parts.dataset, *std::move(pipeline), Parse<v1::Identity>(parts.identity), parts.seed,
                                  Parse<v1::Shuffle>(parts.shuffle), parts.names);
@@ -40,7 +41,8 @@ TEST(StreamPlanTest, EqualPlansHaveEqualKeys) {
 }
 
 TEST(StreamPlanTest, EverythingThatBytesDependOnChangesTheKey) {
-  const std::string identity = Parts().identity, weighted = "mode: SHUFFLE_MODE_WEIGHTED class_weights { key: 'a' value: 2 }";
+  const std::string identity = Parts().identity,
+                    weighted = "mode: SHUFFLE_MODE_WEIGHTED class_weights { key: 'a' value: 2 }";
   std::set<StreamPlan::Key> keys;
   int plans = 0;
   for (const Parts& parts : std::initializer_list<Parts>{
