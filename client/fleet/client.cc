@@ -140,10 +140,17 @@ std::string Short(const std::string& bytes) { return absl::BytesToHexString(byte
 
 }  // namespace
 
+bool ContentDiffers(const v1::Identity& a, const v1::Identity& b) {
+  return !a.content().empty() && !b.content().empty() && a.content() != b.content();
+}
+
 std::string Difference(const v1::Identity& a, const v1::Identity& b) {
   if (a.fingerprint() != b.fingerprint())
     return absl::StrCat("its copy of the dataset differs: fingerprint ", Short(b.fingerprint()), "…, ", b.samples(),
                         " samples, instead of ", Short(a.fingerprint()), "…, ", a.samples());
+  if (ContentDiffers(a, b))
+    return absl::StrCat("its copy of the dataset has other bytes: content ", Short(b.content()), "… instead of ",
+                        Short(a.content()), "…; `stokerd check --content --against` names the samples");
   if (a.pixel_version() != b.pixel_version())
     return absl::StrCat("its pixel version is ", b.pixel_version(), " instead of ", a.pixel_version(),
                         ": run the same release of stokerd everywhere");
@@ -232,14 +239,22 @@ absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest&
   };
   STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(*resolver_, options_, ask, kGrace));
   const Answer<v1::DescribeResponse>* first = nullptr;
+  const Answer<v1::DescribeResponse>* knowing = nullptr;  // The first that knows the content.
   for (const auto& answer : answers) {
     if (!answer.response.ok()) continue;
     if (first == nullptr) first = &answer;
+    if (knowing == nullptr && !answer.response->identity().content().empty()) knowing = &answer;
+    if (knowing != nullptr && ContentDiffers(knowing->response->identity(), answer.response->identity()))
+      return absl::FailedPreconditionError(
+          absl::StrCat("servers disagree about dataset '", request.dataset(), "': ", answer.address, " beside ",
+                       knowing->address, ": ", Difference(knowing->response->identity(), answer.response->identity())));
     if (auto difference = Difference(first->response->identity(), answer.response->identity()); !difference.empty())
       return absl::FailedPreconditionError(absl::StrCat("servers disagree about dataset '", request.dataset(), "': ",
                                                         answer.address, " beside ", first->address, ": ", difference));
   }
-  return first->response;
+  v1::DescribeResponse description = *first->response;
+  if (knowing != nullptr) description.mutable_identity()->set_content(knowing->response->identity().content());
+  return description;
 }
 
 }  // namespace stoker

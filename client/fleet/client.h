@@ -97,6 +97,9 @@ class Client {
   const std::unique_ptr<NameResolver> resolver_;
 };
 
+// Whether two identities' contents differ, as far as both sides know theirs.
+bool ContentDiffers(const v1::Identity& a, const v1::Identity& b);
+
 // Says how the identity `b` that a server has differs from the expected `a`, as in "its copy of the dataset differs:
 // …"; empty if they agree.
 std::string Difference(const v1::Identity& a, const v1::Identity& b);

@@ -26,8 +26,7 @@ std::vector<uint64_t> Substitutes(const v1::SpanHeader& header) {
 Making::Hash HashSample(Making::Hash hash, std::span<const std::span<uint8_t>> fields, size_t sample, size_t samples) {
   for (const std::span<uint8_t>& field : fields) {
     const size_t bytes = field.size() / samples;
-    const auto digest =
-        XXH3_128bits_withSeed(field.data() + sample * bytes, bytes, hash[0] ^ std::rotl(hash[1], 32));
+    const auto digest = XXH3_128bits_withSeed(field.data() + sample * bytes, bytes, hash[0] ^ std::rotl(hash[1], 32));
     hash = {digest.low64, digest.high64};
   }
   return hash;
@@ -69,14 +68,17 @@ Making LookAt(int endpoint, std::string server, const v1::SpanHeader& header,
   making.ids.assign(header.sample_ids().begin(), header.sample_ids().end());
   const std::vector<uint64_t> substitutes = Substitutes(header);
   for (size_t i = 0; i < making.ids.size(); ++i)
-    making.samples.push_back(HashSample({secret, MixAll({secret, making.ids[i], substitutes[i]})}, fields, i,
-                                        making.ids.size()));
+    making.samples.push_back(
+        HashSample({secret, MixAll({secret, making.ids[i], substitutes[i]})}, fields, i, making.ids.size()));
   return making;
 }
 
 Making Refusal(int endpoint, std::string server, const v1::Error& error) {
-  return {.endpoint = endpoint, .server = std::move(server), .refusal = error.message(),
-          .bad_position = error.position(), .ids = {error.sample_id()}};
+  return {.endpoint = endpoint,
+          .server = std::move(server),
+          .refusal = error.message(),
+          .bad_position = error.position(),
+          .ids = {error.sample_id()}};
 }
 
 DifferingSample FindDifference(const SpanCheck& check) {
@@ -101,10 +103,11 @@ std::string Explain(const SpanCheck& check, const DifferingSample& sample, const
   if (check.makings.size() < 3) {
     text = Apart(first, second, is, "no other server is there to say which is right");
   } else if (const Making& third = check.makings[2]; third.endpoint == first.endpoint) {
-    text = third == first
-               ? Apart(first, second, is, "each the same whenever it is asked; there is no third server")
-               : absl::StrCat(first.server, " makes different bytes of ", is, " from one time to the next",
-                              third == second ? absl::StrCat("; the second time they are those of ", second.server) : "");
+    text =
+        third == first
+            ? Apart(first, second, is, "each the same whenever it is asked; there is no third server")
+            : absl::StrCat(first.server, " makes different bytes of ", is, " from one time to the next",
+                           third == second ? absl::StrCat("; the second time they are those of ", second.server) : "");
   } else if (third == first) {
     text = Outvoted(second, first, third, is);
   } else if (third == second) {

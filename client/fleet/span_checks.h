@@ -15,8 +15,8 @@ namespace stoker {
 // Which spans of a job are made twice by different servers, and what it means where the two differ. Pure, hence
 // thread-safe; SpanSource keeps the checks and asks for them.
 
-// Whether a job with this seed checks a span, if it checks a `share` of them, from 0 to 1. It depends on epoch and start
-// alone: a job that is run again checks the same spans.
+// Whether a job with this seed checks a span, if it checks a `share` of them, from 0 to 1. It depends on epoch and
+// start alone: a job that is run again checks the same spans.
 bool IsChecked(const SpanId& span, uint64_t seed, double share);
 
 // What one server made of a span: a hash of each sample, but no bytes. A value of 24 bytes a sample.

@@ -173,8 +173,10 @@ bool SpanSource::IsOpen(Ticket ticket, const SpanCheck& check, uint64_t epoch) c
 bool SpanSource::AwaitChecks(uint64_t epoch, absl::Time until) {
   absl::MutexLock lock(&mutex_);
   const auto open = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return telling_ || !differences_.empty() || std::any_of(checks_.begin(), checks_.end(), [&](const auto& entry)
-                       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return IsOpen(entry.first, entry.second, epoch); });
+    return telling_ || !differences_.empty() ||
+           std::any_of(checks_.begin(), checks_.end(), [&](const auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+             return IsOpen(entry.first, entry.second, epoch);
+           });
   };
   while (open() && !stopping_ && SteadyNow() < until)
     checked_.WaitWithTimeout(&mutex_, until - SteadyNow());

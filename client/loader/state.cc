@@ -15,6 +15,9 @@ namespace {
 
 constexpr int kVersion = 1;
 
+// The key of the content's hash, which a state has where the servers knew it.
+constexpr char kContent[] = "content";
+
 std::string Hex(uint64_t value) { return absl::StrFormat("%016x", value); }
 
 // Everything but the cursor, under the names that errors use.
@@ -49,6 +52,7 @@ std::string EncodeState(const JobIdentity& job, const Cursor& cursor) {
   nlohmann::ordered_json state = {
       {"version", kVersion}, {"dataset", job.dataset}, {"epoch", cursor.epoch}, {"position", cursor.position}};
   state.update(Describe(job));
+  if (!job.identity.content().empty()) state[kContent] = absl::BytesToHexString(job.identity.content());
   AddPipelineWords(job.pipeline, state);
   return state.dump();
 }
@@ -67,6 +71,9 @@ absl::StatusOr<Cursor> DecodeState(const std::string& text, const JobIdentity& j
     if (state[key] != nlohmann::json(value) && !(of_pixels && accept_other_pixels))
       return absl::FailedPreconditionError(absl::StrCat("state: ", StateDifference(key, state, value, job)));
   }
+  const nlohmann::json content = absl::BytesToHexString(job.identity.content());
+  if (!job.identity.content().empty() && state.contains(kContent) && state[kContent] != content)
+    return absl::FailedPreconditionError(absl::StrCat("state: ", StateDifference(kContent, state, content, job)));
   if (!IsCount(state, "epoch") || !IsCount(state, "position")) return Malformed("it has no epoch and position");
   const Cursor cursor = {state["epoch"].get<uint64_t>(), state["position"].get<uint64_t>()};
   if (cursor.position >= job.identity.samples())

@@ -26,7 +26,8 @@ struct JobIdentity {
 std::string EncodeState(const JobIdentity& job, const Cursor& cursor);
 
 // The cursor in `state`. InvalidArgument where that is no state, or one of a version that is not known here;
-// FailedPrecondition names what differs from `job`. Pixel version and self-check may differ if `accept_other_pixels`.
+// FailedPrecondition names what differs from `job`; the content's hash is compared only where both have it. Pixel
+// version and self-check may differ if `accept_other_pixels`.
 absl::StatusOr<Cursor> DecodeState(const std::string& state, const JobIdentity& job, bool accept_other_pixels);
 
 }  // namespace stoker

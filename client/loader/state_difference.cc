@@ -105,6 +105,10 @@ void AddPipelineWords(const v1::Pipeline& pipeline, nlohmann::ordered_json& stat
 
 std::string StateDifference(const std::string& key, const Json& state, const Json& value, const JobIdentity& job) {
   if (key == "fingerprint" || key == "samples") return DatasetDifference(state, job) + ", or begin without the state";
+  if (key == "content")
+    return "the bytes of its dataset's files were others, though names, sizes and labels are the same; bring them "
+           "back, or "
+           "begin without the state";
   if (key == "pipeline")
     return PipelineSentence(state, job) + "; give the loader the state's pipeline, or begin without the state";
   if (key == "shuffle")

@@ -1,18 +1,19 @@
 #include "server/main/check.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <memory>
+#include <fstream>
 #include <string>
+#include <unordered_map>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
 #include "server/config/settings.h"
 #include "server/decode/decoder.h"
 #include "server/main/server.h"
+#include "server/read/content/content_hashes.h"
 
 namespace stoker {
 namespace {
@@ -49,34 +50,85 @@ absl::Status ProbeSome(const std::string& name, const Dataset& dataset) {
   return absl::OkStatus();
 }
 
-absl::Status HashContent(const std::string& name, const Dataset& dataset) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  EVP_DigestInit_ex(sha.get(), EVP_sha256(), nullptr);
-  SampleBytes sample;
-  for (uint64_t id = 0; id < dataset.size(); ++id) {
-    if (auto status = dataset.Read(id, sample); !status.ok())
-      return absl::Status(status.code(), absl::StrCat("dataset '", name, "': ", Named(dataset, id, status).message()));
-    for (const auto& field : sample.fields) EVP_DigestUpdate(sha.get(), field.data(), field.size());
-    if (id % 1000 == 999) std::fprintf(stderr, "\r  %lu of %lu samples read", id + 1, dataset.size());
+// Reads every sample of datasets, and compares them with what is known of them.
+class ContentReader {
+ public:
+  static absl::StatusOr<ContentReader> Create(const ContentCheck& check) {
+    ContentReader reader(check);
+    if (!check.save.empty() && !(reader.save_ = std::ofstream(check.save)))
+      return absl::UnavailableError(absl::StrCat("--save: cannot write ", check.save));
+    if (check.against.empty()) return reader;
+    std::ifstream file(check.against);
+    if (!file) return absl::NotFoundError(absl::StrCat("--against: cannot read ", check.against));
+    for (std::string line; std::getline(file, line);) {
+      if (line.size() < kNameAt || line.substr(kNameAt - 2, 2) != "  ")
+        return absl::InvalidArgumentError(
+            absl::StrCat("--against: ", check.against, " is not what `stokerd check --save` writes"));
+      reader.others_[line.substr(kNameAt)] = line.substr(0, kNameAt - 2);
+    }
+    return reader;
   }
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_DigestFinal_ex(sha.get(), digest, &size);
-  std::fprintf(stderr, "\r\033[K");
-  std::printf("  content SHA-256 %s\n",
-              absl::BytesToHexString(std::string(reinterpret_cast<char*>(digest), size)).c_str());
-  return absl::OkStatus();
-}
+
+  // Prints a hash of all bytes, and the first samples that are not as they should be. Returns how many they are, as an
+  // error.
+  absl::Status Read(const std::string& name, const Dataset& dataset) {
+    Fingerprint all("");
+    SampleBytes sample;
+    uint64_t wrong = 0;
+    for (uint64_t id = 0; id < dataset.size(); ++id) {
+      absl::Status status = dataset.Read(id, sample);
+      if (status.ok()) status = Compare(absl::StrCat(name, "/", dataset.SampleName(id)), sample);
+      if (!status.ok() && ++wrong <= kMostNamed)
+        std::printf("  %s\n", std::string(Named(dataset, id, status).message()).c_str());
+      for (const auto& field : sample.fields) all.AddBytes({reinterpret_cast<const char*>(field.data()), field.size()});
+      if (id % 1000 == 999) std::fprintf(stderr, "\r  %lu of %lu samples read", id + 1, dataset.size());
+    }
+    std::fprintf(stderr, "\r\033[K");
+    if (wrong > 0)
+      return absl::DataLossError(
+          absl::StrCat("dataset '", name, "': ", wrong, " of ", dataset.size(),
+                       " samples cannot be read, or have other bytes; the first are named above"));
+    std::printf("  content SHA-256 %s\n", absl::BytesToHexString(all.Finish()).c_str());
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kNameAt = 66;  // in a line: after 64 digits and two spaces
+  static constexpr uint64_t kMostNamed = 20;
+
+  explicit ContentReader(const ContentCheck& check) : check_(check) {}
+
+  absl::Status Compare(const std::string& name, const SampleBytes& sample) {
+    if (check_.save.empty() && check_.against.empty()) return absl::OkStatus();
+    const auto digest = HashesOf(sample).digest;
+    const std::string hash = absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
+    if (!check_.save.empty() && !(save_ << hash << "  " << name << "\n"))
+      return absl::UnavailableError(absl::StrCat("--save: cannot write ", check_.save));
+    if (check_.against.empty()) return absl::OkStatus();
+    const auto other = others_.find(name);
+    if (other == others_.end()) return absl::DataLossError(absl::StrCat("is not in ", check_.against));
+    if (other->second == hash) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("its bytes are not those that ", check_.against, " has"));
+  }
+
+  const ContentCheck check_;
+  std::ofstream save_;
+  std::unordered_map<std::string, std::string> others_;  // hashes by "dataset/sample"
+};
 
 }  // namespace
 
-absl::Status Check(const v1::ServerConfig& config, bool content) {
+absl::Status Check(const v1::ServerConfig& config, const ContentCheck& content) {
+  STOKER_ASSIGN_OR_RETURN(ContentReader reader, ContentReader::Create(content));
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
   STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config, settings));
   STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets).status());
+  const bool all = content.read_all || !content.save.empty() || !content.against.empty();
   for (const auto& [name, dataset] : datasets) {
-    STOKER_RETURN_IF_ERROR(ProbeSome(name, *dataset));
-    if (content) STOKER_RETURN_IF_ERROR(HashContent(name, *dataset));
+    absl::Status status = ProbeSome(name, *dataset);
+    if (all)
+      if (auto read = reader.Read(name, *dataset); !read.ok()) status = std::move(read);
+    STOKER_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

@@ -53,7 +53,7 @@ struct Flags {
   std::string listen, tls_certificate, tls_key, memory_limit, span_cache, cache_dir, log_format, log_level;
   uint32_t workers = 0;
   bool insecure = false;
-  bool content = false;
+  ContentCheck content;
 };
 
 void AddFlags(CLI::App& command, Flags& flags) {
@@ -169,7 +169,12 @@ int Main(int argc, char** argv) {
   serve->footer(kExamples);
   CLI::App* check = app.add_subcommand("check", "Validate a configuration and sample its datasets");
   AddFlags(*check, check_flags);
-  check->add_flag("--content", check_flags.content, "Read every sample and print a hash of all bytes");
+  check->add_flag("--content", check_flags.content.read_all,
+                  "Read every sample, compare it with the index, and print a hash of all bytes");
+  check->add_option("--save", check_flags.content.save, "Likewise, and write each sample's SHA-256 to a file")
+      ->type_name("FILE");
+  check->add_option("--against", check_flags.content.against, "Likewise, and compare with what --save wrote elsewhere")
+      ->type_name("FILE");
   PrepareCommand prepare(app);
   CLI11_PARSE(app, argc, argv);
   if (prepare.parsed()) return prepare.Run();

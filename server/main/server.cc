@@ -39,11 +39,15 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
   Datasets datasets;
   for (const auto& dataset_config : config.datasets()) {
     OpenDatasetOptions options{.cache_dir = settings.cache_dir};
-    options.progress = [last = absl::Now()](uint64_t files) mutable {
-      if (absl::Now() - last < absl::Seconds(5)) return;
-      last = absl::Now();
-      spdlog::info("indexing: {} files so far", files);
+    const auto tell = [last = absl::Now()](const char* what) {
+      return [last, what](uint64_t files) mutable {
+        if (absl::Now() - last < absl::Seconds(5)) return;
+        last = absl::Now();
+        spdlog::info("{}: {} files so far", what, files);
+      };
     };
+    options.progress = tell("indexing");
+    options.content_progress = tell("reading all bytes for their hashes");
     STOKER_ASSIGN_OR_RETURN(auto opened, OpenDataset(dataset_config, options));
     for (const std::string& warning : opened.warnings) spdlog::warn("dataset '{}': {}", opened.name, warning);
     spdlog::info("dataset '{}': {}, {} samples", opened.name, opened.dataset->description(), opened.dataset->size());

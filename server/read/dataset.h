@@ -50,6 +50,13 @@ class Dataset {
   // hashed.
   virtual const std::string& fingerprint() const = 0;
 
+  // Returns a SHA-256 over the bytes of all samples (see ContentOf in server/read/content), where they are known; else
+  // nothing.
+  virtual const std::string& content() const {
+    static const std::string unknown;
+    return unknown;
+  }
+
   // Returns the bytes of memory that the index holds.
   virtual uint64_t resident_bytes() const = 0;
 

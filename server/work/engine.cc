@@ -163,12 +163,13 @@ absl::StatusOr<JobSamples> Engine::Select(const Catalog& catalog, const std::str
                           subset, shuffle);
 }
 
-v1::Identity Engine::IdentityOf(const JobSamples& samples) const {
+v1::Identity Engine::IdentityOf(const Dataset& dataset, const JobSamples& samples) const {
   v1::Identity identity;
   identity.set_fingerprint(samples.fingerprint);
   identity.set_samples(samples.positions);
   identity.set_pixel_version(kPixelVersion);
   identity.set_pixel_check(options_.pixel_check);
+  identity.set_content(dataset.content());
   return identity;
 }
 
@@ -190,7 +191,7 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
   STOKER_ASSIGN_OR_RETURN(const JobSamples samples,
                           Select(*catalog, request.dataset(), request.subset(), request.shuffle()));
-  *response.mutable_identity() = IdentityOf(samples);
+  *response.mutable_identity() = IdentityOf(*dataset, samples);
   response.set_dataset_samples(dataset->size());
   response.set_dataset_fingerprint(dataset->fingerprint());
   for (const auto& output : pipeline.outputs()) *response.add_fields() = output.field;
@@ -223,7 +224,7 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
   STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
   STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(*catalog, open.dataset(), open.subset(), open.shuffle()));
   v1::Opened opened;
-  *opened.mutable_identity() = IdentityOf(samples);
+  *opened.mutable_identity() = IdentityOf(*dataset, samples);
   opened.set_sample_bytes(pipeline.sample_bytes());
   opened.set_parallelism(options_.workers);
   opened.set_span_cache(workers_.cache().enabled());

@@ -109,7 +109,7 @@ class Engine {
   absl::StatusOr<ServerPipeline> Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const;
   absl::StatusOr<JobSamples> Select(const Catalog& catalog, const std::string& name, const v1::Subset& subset,
                                     const v1::Shuffle& shuffle);
-  v1::Identity IdentityOf(const JobSamples& samples) const;
+  v1::Identity IdentityOf(const Dataset& dataset, const JobSamples& samples) const;
 
   Options options_;  // Its catalog has moved to catalog_; the rest never changes.
   Selections selections_;

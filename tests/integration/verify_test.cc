@@ -7,11 +7,13 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/main/check.h"
 #include "tests/support/cluster.h"
 #include "tests/support/photo_folder.h"
 
@@ -237,6 +239,103 @@ TEST_F(VerifyTest, ASampleThatIsBadEverywhereIsSaidToBeSo) {
   const absl::Status status = RunEpoch(Job(two, 1)).status;
   ASSERT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()), StartsWith("sample 'class-01/image-0007.jpg'"));
+}
+
+// ---- fingerprint: content ----
+
+class ContentTest : public VerifyTest {
+ protected:
+  // `knowing` servers know their content, those after them do not.
+  Cluster Servers(int servers, int knowing) const {
+    std::vector<v1::ServerConfig> configs;
+    for (int server = 0; server < servers; ++server)
+      configs.push_back(server < knowing ? Knowing(server) : Config(server));
+    return Cluster(configs);
+  }
+
+  v1::ServerConfig Knowing(int server) const {
+    v1::ServerConfig config = Config(server);
+    config.mutable_datasets(0)->set_fingerprint(v1::FINGERPRINT_OF_CONTENT);
+    return config;
+  }
+
+  // What `stokerd check` prints, and its status.
+  static std::pair<std::string, absl::Status> Checked(const v1::ServerConfig& config, const ContentCheck& content) {
+    testing::internal::CaptureStdout();
+    const absl::Status status = Check(config, content);
+    return {testing::internal::GetCapturedStdout(), status};
+  }
+};
+
+TEST_F(ContentTest, CopiesThatDifferAreRefusedWhenAJobOpensAndTheServersNamed) {
+  Damage(1);
+  Cluster two = Servers(2, 2);
+  const auto loader = Loader::Create(Job(two, 0));
+  ASSERT_TRUE(absl::IsFailedPrecondition(loader.status())) << loader.status();
+  EXPECT_THAT(std::string(loader.status().message()), HasSubstr("its copy of the dataset has other bytes"));
+  for (const std::string& server : two.addresses())
+    EXPECT_THAT(std::string(loader.status().message()), HasSubstr(server));
+}
+
+TEST_F(ContentTest, AReplacedFileIsRefusedToo) {
+  Replace(0);
+  Cluster two = Servers(2, 2);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Loader::Create(Job(two, 0)).status()));
+}
+
+TEST_F(ContentTest, ItIsComparedOnlyWhereBothSidesHaveIt) {
+  Damage(2);
+  Cluster three = Servers(3, 2);  // The one that differs does not know it.
+  EXPECT_TRUE(Loader::Create(Job(three, 0)).ok());
+}
+
+TEST_F(ContentTest, OneThatKnowsNothingDoesNotHideThatOthersDiffer) {
+  Damage(1);
+  std::vector<v1::ServerConfig> configs = {Config(2), Knowing(0), Knowing(1), Config(2)};
+  Cluster four(configs);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Loader::Create(Job(four, 0)).status()));
+}
+
+TEST_F(ContentTest, AFileThatChangesWhileItIsServedIsMadeByAnotherServer) {
+  Cluster two = Servers(2, 2), one = Servers(1, 1);
+  const std::string digest = RunEpoch(Job(one, 0)).digest;
+  Damage(1);
+  const EpochResult result = RunEpoch(Job(two, 0));
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.digest, digest);
+}
+
+TEST_F(ContentTest, AFileThatChangedWhileNoServerRanIsNamed) {
+  { Cluster first = Servers(1, 1); }
+  Replace(0);
+  Cluster one = Servers(1, 1);
+  const absl::Status status = RunEpoch(Job(one, 0)).status;
+  ASSERT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("class-01/image-0007.jpg: changed since it was indexed"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(one.addresses()[0]));
+}
+
+TEST_F(ContentTest, CheckComparesWithTheIndex) {
+  EXPECT_TRUE(Checked(Knowing(0), {.read_all = true}).second.ok());
+  Damage(0);
+  const auto [printed, status] = Checked(Knowing(0), {.read_all = true});
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("1 of 40 samples"));
+  EXPECT_THAT(printed,
+              HasSubstr("sample 'class-01/image-0007.jpg' (id 27): photos: class-01/image-0007.jpg: changed since"));
+}
+
+TEST_F(ContentTest, CheckNamesTheSamplesThatDifferBetweenMachines) {
+  const std::string file = folder_ + "/hashes";
+  ASSERT_TRUE(Checked(Config(0), {.save = file}).second.ok());
+  EXPECT_TRUE(Checked(Config(1), {.against = file}).second.ok());
+  Replace(1);
+  const auto [printed, status] = Checked(Config(1), {.against = file});
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(printed, HasSubstr("sample 'class-01/image-0007.jpg' (id 27): its bytes are not those"));
+  EXPECT_THAT(printed, testing::Not(HasSubstr("image-0006")));
+  std::ofstream(file) << "something else\n";
+  EXPECT_TRUE(absl::IsInvalidArgument(Checked(Config(1), {.against = file}).second));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "common/identity/dataset_name.h"
 #include "common/status_macros.h"
+#include "server/read/content/content_dataset.h"
 #include "server/read/formats/folder/image_folder.h"
 #include "server/read/formats/labeled/labeled_folder.h"
 #include "server/read/printable_name.h"
@@ -59,6 +60,18 @@ absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOption
   return absl::InvalidArgumentError("no source; expected image_folder, labeled_folder or synthetic");
 }
 
+// Reads all bytes of a dataset, or what is known of them.
+absl::Status KnowContent(const OpenDatasetOptions& options, OpenedDataset& opened) {
+  STOKER_ASSIGN_OR_RETURN(auto known,
+                          ContentDataset::Open(std::move(opened.dataset), {.name = opened.name,
+                                                                           .cache_dir = options.cache_dir,
+                                                                           .threads = options.threads,
+                                                                           .progress = options.content_progress}));
+  opened.warnings.insert(opened.warnings.end(), known->warnings().begin(), known->warnings().end());
+  opened.dataset = std::move(known);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config) {
@@ -72,7 +85,8 @@ absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config) {
 absl::StatusOr<OpenedDataset> OpenDataset(const v1::DatasetConfig& config, const OpenDatasetOptions& options) {
   OpenedDataset opened;
   STOKER_ASSIGN_OR_RETURN(opened.name, DatasetName(config));
-  const absl::Status status = OpenSource(config, options, opened);
+  absl::Status status = OpenSource(config, options, opened);
+  if (status.ok() && config.fingerprint() == v1::FINGERPRINT_OF_CONTENT) status = KnowContent(options, opened);
   if (status.ok()) return opened;
   return absl::Status(status.code(), absl::StrCat("dataset ", opened.name, ": ", status.message()));
 }

@@ -24,8 +24,10 @@ absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config);
 struct OpenDatasetOptions {
   std::string cache_dir;  // the folder that keeps manifests; where it is empty, none are kept
   int threads = 16;       // threads that index a folder; they wait for the disk rather than the CPU
-  // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
+  // If set, they are called now and then with the number of samples found, or read for their content, so far; by any
+  // thread, but by one at a time.
   std::function<void(uint64_t files)> progress;
+  std::function<void(uint64_t samples)> content_progress;
 };
 
 struct OpenedDataset {

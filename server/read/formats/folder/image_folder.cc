@@ -59,7 +59,8 @@ absl::Status ImageFolder::TakeOver(const v1::Prepared& prepared) {
 absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {
   auto listing = ListByManifest();
   if (listing.ok()) return listing;
-  const bool damaged = absl::IsDataLoss(listing.status()) || absl::IsUnavailable(listing.status());
+  const bool damaged = absl::IsDataLoss(listing.status()) || absl::IsUnavailable(listing.status()) ||
+                       absl::IsPermissionDenied(listing.status());
   if (damaged)
     warnings_.push_back(absl::StrCat("indexed the folder anew; its manifest ", ShortPrintableName(manifest_path_),
                                      " cannot be used: ", listing.status().message()));
@@ -71,8 +72,8 @@ absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {
   return listing;
 }
 
-// Returns the listing that the manifest holds. Errors are DataLoss or Unavailable where the manifest should be of use
-// but is not, and others where it need not be.
+// Returns the listing that the manifest holds. Errors are DataLoss, Unavailable or PermissionDenied where the manifest
+// should be of use but is not, and others where it need not be.
 absl::StatusOr<FolderListing> ImageFolder::ListByManifest() {
   if (manifest_path_.empty()) return absl::NotFoundError("none is kept");
   STOKER_ASSIGN_OR_RETURN(FolderListing listing, LoadManifest(manifest_path_, root_));

@@ -36,7 +36,7 @@ std::string ManifestPath(const std::string& cache_dir, std::string_view root) {
 }
 
 absl::StatusOr<FolderListing> LoadManifest(const std::string& path, std::string_view root) {
-  STOKER_ASSIGN_OR_RETURN(const Descriptor file, OpenAt(AT_FDCWD, path));
+  STOKER_ASSIGN_OR_RETURN(const Descriptor file, OpenOwn(path));
   struct stat status;
   if (fstat(file.number(), &status) != 0) return absl::UnavailableError("cannot stat");
   // The header is read first, so that a huge file that is no manifest is not read into memory.

@@ -17,8 +17,8 @@ namespace stoker {
 // Returns the path in `cache_dir` of the manifest of the folder whose canonical path is `root`.
 std::string ManifestPath(const std::string& cache_dir, std::string_view root);
 
-// Reads a manifest file. Errors are NotFound where there is none, Unavailable where it cannot be read, and those of
-// ParseManifest.
+// Reads a manifest file. Errors are NotFound where there is none, Unavailable where it cannot be read,
+// PermissionDenied where it may not be trusted (see OpenOwn), and those of ParseManifest.
 absl::StatusOr<FolderListing> LoadManifest(const std::string& path, std::string_view root);
 
 // Writes a manifest file, and makes the folders above it where they are missing. Readers and other writers see the old

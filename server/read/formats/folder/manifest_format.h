@@ -34,8 +34,8 @@ namespace stoker {
 //   paths              the path bytes
 //   checksum           u64, XXH3-64 of all the bytes before
 //
-// The checksum finds damage, not malice: whoever can write to the cache folder can change what is served. Even so, a
-// manifest cannot name a file outside the folder, except through symbolic links in it.
+// The checksum finds damage, not malice. So a manifest that anybody else could have written is not read (OpenOwn). Even
+// so, a manifest cannot name a file outside the folder, except through symbolic links in it.
 
 std::string SerializeManifest(std::string_view root, const FolderListing& listing);
 

@@ -68,6 +68,16 @@ absl::StatusOr<Descriptor> OpenAt(int folder, const std::string& path, int flags
   return Descriptor(file);
 }
 
+absl::StatusOr<Descriptor> OpenOwn(const std::string& path) {
+  STOKER_ASSIGN_OR_RETURN(Descriptor file, OpenAt(AT_FDCWD, path));
+  struct stat status;
+  if (fstat(file.number(), &status) != 0) return ErrnoError("cannot stat", errno);
+  if (status.st_uid != geteuid() && status.st_uid != 0)
+    return absl::PermissionDeniedError(absl::StrCat("it belongs to another user (uid ", status.st_uid, ")"));
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return absl::PermissionDeniedError("others may write to it");
+  return file;
+}
+
 absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes) {
   uint64_t done = 0;
   while (done < count) {

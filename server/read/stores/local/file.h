@@ -42,6 +42,10 @@ std::string ErrnoText(int error);
 // `flags`. Without O_NONBLOCK a FIFO would wait for its writer.
 absl::StatusOr<Descriptor> OpenAt(int folder, const std::string& path, int flags = 0);
 
+// Opens the file at `path`, which this server wrote earlier to trust it now. Returns PermissionDenied where another
+// user than this process's or root owns it, or others may write to it.
+absl::StatusOr<Descriptor> OpenOwn(const std::string& path);
+
 // Reads the file's first `count` bytes, or all if they are fewer, by pread(2), and returns how many it read. A file
 // that shrinks meanwhile gives fewer bytes and a disk that fails gives an error, where a mapping would raise SIGBUS.
 absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes);

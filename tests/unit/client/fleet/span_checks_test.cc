@@ -37,7 +37,8 @@ TEST(SpanChecksTest, TheShareIsKeptAndTheSameSpansAreChosenAgain) {
     constexpr int kSpans = 100'000;
     for (uint64_t start = 0; start < kSpans; ++start) {
       chosen += IsChecked({1, start * 8, 8}, 5, share) ? 1 : 0;
-      ASSERT_EQ(IsChecked({1, start * 8, 8}, 5, share), IsChecked({1, start * 8, 4}, 5, share)) << "its length counts not";
+      ASSERT_EQ(IsChecked({1, start * 8, 8}, 5, share), IsChecked({1, start * 8, 4}, 5, share))
+          << "its length counts not";
     }
     EXPECT_NEAR(chosen, share * kSpans, 0.01 * kSpans) << share;
     EXPECT_EQ(chosen == 0, share == 0);
@@ -121,9 +122,10 @@ TEST(SpanChecksTest, AServerThatFindsASampleBadDiffersFromThoseThatDoNot) {
   error.set_position(9);
   const Making a = span.By(0, "a:1"), b = Refusal(1, "b:1", error), c = span.By(2, "c:1");
   EXPECT_FALSE(a == b);
-  EXPECT_EQ(Explained({span.id, {a, b, c}}),
-            "b:1 finds the bytes of sample 'cat/7.jpg' (id 41, epoch 2, position 9) bad, which a:1 and c:1 do not: sample "
-            "'cat/7.jpg': no image");
+  EXPECT_EQ(
+      Explained({span.id, {a, b, c}}),
+      "b:1 finds the bytes of sample 'cat/7.jpg' (id 41, epoch 2, position 9) bad, which a:1 and c:1 do not: sample "
+      "'cat/7.jpg': no image");
   EXPECT_THAT(Explained({span.id, {a, b, a}}), HasSubstr("b:1 finds the bytes of sample"));
   EXPECT_THAT(Explained({span.id, {a, b}}), HasSubstr("b:1 finds the bytes of sample"));
   EXPECT_THAT(Explained({span.id, {a, b, Refusal(2, "c:1", error)}}), HasSubstr("a:1 makes sample"));

@@ -56,6 +56,18 @@ TEST(StateTest, GoesOnWhereItWasSaved) {
   EXPECT_EQ(cursor->position, 51);
 }
 
+TEST(StateTest, ContentIsComparedOnlyWhereBothSidesHaveIt) {
+  JobIdentity without = Job(), one = Job(), other = Job();
+  one.identity.set_content(std::string(32, 'a'));
+  other.identity.set_content(std::string(32, 'b'));
+  const Cursor cursor = {.epoch = 1, .position = 5};
+  EXPECT_TRUE(DecodeState(EncodeState(without, cursor), one, false).ok()) << "a state of before";
+  EXPECT_TRUE(DecodeState(EncodeState(one, cursor), without, false).ok());
+  EXPECT_TRUE(DecodeState(EncodeState(one, cursor), one, false).ok());
+  EXPECT_THAT(Refusal(one, other), HasSubstr("the bytes of its dataset's files were others"));
+  EXPECT_EQ(EncodeState(without, cursor).find("content"), std::string::npos) << "states without it stay as they were";
+}
+
 TEST(StateTest, NamesTheArgumentsOfAnOpThatDiffer) {
   EXPECT_THAT(PipelineRefusal("ops: [RandomResizedCrop: {size: 224}]", "ops: [RandomResizedCrop: {size: 192}]"),
               HasSubstr("its pipeline has RandomResizedCrop(size=224) as ops[0], and this loader's has "
