@@ -103,10 +103,10 @@ absl::Status ContentDataset::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_CHECK(id < quick_.size());
   if (QuickHashOf(sample) == quick_[id]) return absl::OkStatus();
   const std::string again = path_.empty() ? "" : absl::StrCat(" remove ", ShortPrintableName(path_), " and");
-  return absl::UnavailableError(absl::StrCat(
-      name_, name_.empty() ? "" : ": ", dataset_->SampleName(id),
-      ": changed since it was indexed: it has as many bytes, but others; restore it, or", again,
-      " restart the server to index all bytes anew"));
+  return absl::UnavailableError(
+      absl::StrCat(name_, name_.empty() ? "" : ": ", dataset_->SampleName(id),
+                   ": changed since it was indexed: it has as many bytes, but others; restore it, or", again,
+                   " restart the server to index all bytes anew"));
 }
 
 }  // namespace stoker

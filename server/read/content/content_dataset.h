@@ -13,8 +13,8 @@
 
 namespace stoker {
 
-// A dataset whose bytes are known: `fingerprint: content` in config.proto. Each sample that is read is compared with the
-// hash that it had when it was indexed. Everything else is the dataset's below it.
+// A dataset whose bytes are known: `fingerprint: content` in config.proto. Each sample that is read is compared with
+// the hash that it had when it was indexed. Everything else is the dataset's below it.
 //
 // Immutable and thread-safe. A sample takes 16 bytes of memory beside those that it takes below.
 class ContentDataset final : public Dataset {

@@ -79,7 +79,8 @@ absl::StatusOr<std::vector<SampleHashes>> LoadHashes(const std::string& path, st
   struct stat status;
   if (fstat(file.number(), &status) != 0) return absl::UnavailableError("cannot stat");
   const uint64_t expected = kHeaderBytes + samples * kSampleBytes + sizeof(uint64_t);
-  if (static_cast<uint64_t>(status.st_size) != expected) return absl::DataLossError("it has another size than it should");
+  if (static_cast<uint64_t>(status.st_size) != expected)
+    return absl::DataLossError("it has another size than it should");
   std::string bytes(expected, '\0');
   STOKER_ASSIGN_OR_RETURN(const uint64_t got, ReadUpTo(file.number(), expected, bytes.data()));
   uint64_t checksum = 0;

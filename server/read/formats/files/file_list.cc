@@ -5,10 +5,11 @@
 
 namespace stoker {
 
-void FileList::Add(std::string_view path, uint32_t bytes) {
+void FileList::Add(std::string_view path, uint32_t bytes, uint32_t modified) {
   paths += path;
   path_ends.push_back(paths.size());
   sizes.push_back(bytes);
+  this->modified.push_back(modified);
 }
 
 void FileList::Append(const FileList& other) {
@@ -16,6 +17,7 @@ void FileList::Append(const FileList& other) {
   paths += other.paths;
   for (uint64_t end : other.path_ends) path_ends.push_back(offset + end);
   sizes.insert(sizes.end(), other.sizes.begin(), other.sizes.end());
+  modified.insert(modified.end(), other.modified.begin(), other.modified.end());
 }
 
 std::string_view FileList::path(uint64_t i) const {
@@ -31,7 +33,8 @@ FileList FileList::Sorted() const {
   sorted.paths.reserve(paths.size());
   sorted.path_ends.reserve(size());
   sorted.sizes.reserve(size());
-  for (uint64_t i : order) sorted.Add(path(i), sizes[i]);
+  sorted.modified.reserve(size());
+  for (uint64_t i : order) sorted.Add(path(i), sizes[i], modified[i]);
   return sorted;
 }
 
@@ -41,11 +44,12 @@ bool FileList::RangesNest() const {
     if (end <= begin || end > paths.size()) return false;
     begin = end;
   }
-  return sizes.size() == path_ends.size() && begin == paths.size();
+  return sizes.size() == path_ends.size() && modified.size() == path_ends.size() && begin == paths.size();
 }
 
 uint64_t FileList::resident_bytes() const {
-  return paths.capacity() + path_ends.capacity() * sizeof(path_ends[0]) + sizes.capacity() * sizeof(sizes[0]);
+  return paths.capacity() + path_ends.capacity() * sizeof(path_ends[0]) + sizes.capacity() * sizeof(sizes[0]) +
+         modified.capacity() * sizeof(modified[0]);
 }
 
 bool StaysBelow(std::string_view path) {

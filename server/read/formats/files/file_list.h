@@ -8,9 +8,11 @@
 
 namespace stoker {
 
-// Relative paths of files with their sizes, held compactly: a file takes 12 bytes beside its path. A value type.
+// Relative paths of files with their sizes and times, held compactly: a file takes 16 bytes beside its path. A value
+// type.
 struct FileList {
-  void Add(std::string_view path, uint32_t bytes);
+  // `modified` is a ModifiedSecond of server/read/stores/local.
+  void Add(std::string_view path, uint32_t bytes, uint32_t modified = 0);
   void Append(const FileList& other);
 
   uint64_t size() const { return sizes.size(); }
@@ -30,6 +32,7 @@ struct FileList {
   std::string paths;                // all paths, one after another
   std::vector<uint64_t> path_ends;  // where each path ends in `paths`
   std::vector<uint32_t> sizes;      // the bytes of each file
+  std::vector<uint32_t> modified;   // when each was written to; no fingerprint covers it
 };
 
 // Returns whether openat(2) follows the path to below the folder that it starts from. Symbolic links may still lead

@@ -51,10 +51,10 @@ absl::StatusOr<Root> OpenRoot(const std::string& key, const std::string& path, c
                folder.status().message());
 }
 
-absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes, int64_t label,
-                               SampleBytes& sample) {
+absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes,
+                               ModifiedSecond modified, int64_t label, SampleBytes& sample) {
   sample.fields.resize(2);
-  STOKER_RETURN_IF_ERROR(ReadFile(folder.number(), path, bytes, sample.fields[0]));
+  STOKER_RETURN_IF_ERROR(ReadFile(folder.number(), path, bytes, sample.fields[0], modified));
   sample.fields[1].resize(sizeof(label));
   std::memcpy(sample.fields[1].data(), &label, sizeof(label));
   return absl::OkStatus();

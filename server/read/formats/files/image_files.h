@@ -31,10 +31,10 @@ struct Root {
 absl::StatusOr<Root> OpenRoot(const std::string& key, const std::string& path, const std::string& expected);
 
 // Replaces `sample` by the fields of ImageAndLabel: the bytes of the file at `path` below `folder`, and `label`.
-// Returns FailedPrecondition where the file has not `bytes` bytes any more; else NotFound or Unavailable. The messages
-// do not name the file. Thread-safe.
-absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes, int64_t label,
-                               SampleBytes& sample);
+// Returns FailedPrecondition where the file has not `bytes` bytes, or was written to at another time than `modified`;
+// else NotFound or Unavailable. The messages do not name the file. Thread-safe.
+absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes,
+                               ModifiedSecond modified, int64_t label, SampleBytes& sample);
 
 }  // namespace stoker
 

@@ -78,14 +78,15 @@ class ClassWalk {
       folders.push_back(entry.d_name);
       return absl::OkStatus();
     }
-    return image && S_ISREG(status->st_mode) ? AddSample(path, status->st_size) : Skip(path);
+    return image && S_ISREG(status->st_mode) ? AddSample(path, *status) : Skip(path);
   }
 
-  absl::Status AddSample(std::string_view path, uint64_t bytes) {
+  absl::Status AddSample(std::string_view path, const struct stat& status) {
+    const uint64_t bytes = status.st_size;
     if (bytes > kMaxImageFileBytes)
       return absl::InvalidArgumentError(
           absl::StrCat(bytes, " bytes; images above ", kMaxImageFileBytes, " bytes are not read: remove it"));
-    listing_.files.Add(path.substr(below_class_), bytes);
+    listing_.files.Add(path.substr(below_class_), bytes, static_cast<ModifiedSecond>(status.st_mtim.tv_sec));
     if (listing_.files.size() % kProgressStep == 0) progress_.Add(kProgressStep);
     return absl::OkStatus();
   }

@@ -115,8 +115,8 @@ LabelRun ImageFolder::RunAt(uint64_t id) const {
 
 absl::Status ImageFolder::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_CHECK(id < size());
-  const absl::Status read =
-      ReadImageAndLabel(folder_, index_.Path(id), index_.files.sizes[id], index_.Label(id), sample);
+  const absl::Status read = ReadImageAndLabel(folder_, index_.Path(id), index_.files.sizes[id],
+                                              index_.files.modified[id], index_.Label(id), sample);
   return read.ok() ? read : ReadError(id, read);
 }
 

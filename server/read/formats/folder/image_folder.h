@@ -26,7 +26,7 @@ namespace stoker {
 // A folder that `stokerd prepare` made says so (prepared_folder.h). If ops were run on its images, the field image
 // names them in the schema, and the fingerprint is PackedFingerprint.
 //
-// The dataset is immutable and thread-safe. A sample takes 12 bytes of memory beside its path below the class folder.
+// The dataset is immutable and thread-safe. A sample takes 16 bytes of memory beside its path below the class folder.
 //
 // The folder is held open and files are opened relative to it, so that a link or mount that takes its path later does
 // not mix two datasets. Symbolic links are followed when a file is read, as they were when the folder was indexed

@@ -14,7 +14,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);  // Numbers are copied as they are in memory.
 
 constexpr std::string_view kMagic = "STOKER MANIFEST\n";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kChecksumBytes = 8;
 constexpr size_t kFingerprintBytes = 32;
 
@@ -132,6 +132,7 @@ FileList GetFiles(Reader& reader) {
   const uint64_t path_bytes = reader.Get<uint64_t>();
   files.path_ends = reader.GetArray<uint64_t>(count);
   files.sizes = reader.GetArray<uint32_t>(count);
+  files.modified = reader.GetArray<uint32_t>(count);
   files.paths = reader.Take(path_bytes);
   return files;
 }
@@ -170,6 +171,7 @@ std::string SerializeManifest(std::string_view root, const FolderListing& listin
   writer.Put<uint64_t>(index.files.paths.size());
   writer.PutArray(index.files.path_ends);
   writer.PutArray(index.files.sizes);
+  writer.PutArray(index.files.modified);
   writer.bytes += index.files.paths;
   PutTrailer(writer);
   return std::move(writer.bytes);

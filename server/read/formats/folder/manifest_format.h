@@ -17,7 +17,7 @@ namespace stoker {
 // themselves.
 //
 //   magic              16 bytes, "STOKER MANIFEST\n"
-//   version            u32, 1; no other version is read
+//   version            u32, 2; no other version is read
 //   zero               u32
 //   file size          u64, with the header and the checksum
 //   root               bytes: the folder's canonical path
@@ -31,6 +31,7 @@ namespace stoker {
 //   path bytes         u64
 //   path ends          N × u64
 //   sizes              N × u32
+//   times              N × u32, ModifiedSecond of each file
 //   paths              the path bytes
 //   checksum           u64, XXH3-64 of all the bytes before
 //

@@ -72,7 +72,13 @@ absl::Status Sort(const v1::LabeledFolder& config, std::vector<LabelRow>& rows) 
                                                              twice->line, " and again in line ", (twice + 1)->line)));
 }
 
-absl::StatusOr<uint32_t> SizeOf(const Descriptor& folder, const std::string& path) {
+// What is known of a row's file.
+struct FileFacts {
+  uint32_t bytes = 0;
+  ModifiedSecond modified = 0;
+};
+
+absl::StatusOr<FileFacts> FactsOf(const Descriptor& folder, const std::string& path) {
   struct stat status;
   if (fstatat(folder.number(), path.c_str(), &status, 0) != 0) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
@@ -82,23 +88,23 @@ absl::StatusOr<uint32_t> SizeOf(const Descriptor& folder, const std::string& pat
   if (static_cast<uint64_t>(status.st_size) > kMaxImageFileBytes)
     return absl::InvalidArgumentError(
         absl::StrCat(status.st_size, " bytes; images above ", kMaxImageFileBytes, " bytes are not read: leave it out"));
-  return static_cast<uint32_t>(status.st_size);
+  return FileFacts{static_cast<uint32_t>(status.st_size), static_cast<ModifiedSecond>(status.st_mtim.tv_sec)};
 }
 
-// Returns the bytes of each row's file. The error is that of the first row in order that has one.
-absl::StatusOr<std::vector<uint32_t>> Sizes(const v1::LabeledFolder& config, const Descriptor& folder,
-                                            const std::vector<LabelRow>& rows, int threads) {
-  std::vector<uint32_t> sizes(rows.size());
+// Looks at each row's file. The error is that of the first row in order that has one.
+absl::StatusOr<std::vector<FileFacts>> LookAtFiles(const v1::LabeledFolder& config, const Descriptor& folder,
+                                                   const std::vector<LabelRow>& rows, int threads) {
+  std::vector<FileFacts> files(rows.size());
   std::vector<absl::Status> errors(threads);
   std::vector<size_t> places(threads, rows.size());  // of the first error that each thread met
   const auto look = [&](int thread) {
     for (size_t i = thread; i < rows.size(); i += threads) {
-      const auto size = SizeOf(folder, rows[i].file);
-      if (size.ok()) {
-        sizes[i] = *size;
+      const auto facts = FactsOf(folder, rows[i].file);
+      if (facts.ok()) {
+        files[i] = *facts;
         continue;
       }
-      errors[thread] = size.status();
+      errors[thread] = facts.status();
       places[thread] = i;
       return;
     }
@@ -109,7 +115,7 @@ absl::StatusOr<std::vector<uint32_t>> Sizes(const v1::LabeledFolder& config, con
     look(0);
   }
   const auto first = std::min_element(places.begin(), places.end());
-  if (*first == rows.size()) return sizes;
+  if (*first == rows.size()) return files;
   const absl::Status& error = errors[first - places.begin()];
   const LabelRow& row = rows[*first];
   return LabelsError(
@@ -158,9 +164,9 @@ absl::StatusOr<std::unique_ptr<LabeledFolder>> LabeledFolder::Open(const v1::Lab
   STOKER_ASSIGN_OR_RETURN(Root root, OpenRoot("labeled_folder.path", config.path(), "a folder of images"));
   STOKER_ASSIGN_OR_RETURN(std::vector<LabelRow> rows, ReadRows(config));
   STOKER_RETURN_IF_ERROR(Sort(config, rows));
-  STOKER_ASSIGN_OR_RETURN(const auto sizes, Sizes(config, root.folder, rows, std::max(threads, 1)));
+  STOKER_ASSIGN_OR_RETURN(const auto files, LookAtFiles(config, root.folder, rows, std::max(threads, 1)));
   std::unique_ptr<LabeledFolder> folder(new LabeledFolder(std::move(root), name));
-  for (size_t i = 0; i < rows.size(); ++i) folder->files_.Add(rows[i].file, sizes[i]);
+  for (size_t i = 0; i < rows.size(); ++i) folder->files_.Add(rows[i].file, files[i].bytes, files[i].modified);
   folder->labels_ = LabelsOf(rows, folder->classes_);
   folder->fingerprint_ = FingerprintOf(folder->files_, folder->labels_, folder->classes_);
   for (std::string& one : folder->classes_) one = PrintableName(one);
@@ -195,7 +201,8 @@ LabelRun LabeledFolder::RunAt(uint64_t id) const {
 absl::Status LabeledFolder::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_CHECK(id < size());
   const std::string path(files_.path(id));
-  const absl::Status read = ReadImageAndLabel(root_.folder, path, files_.sizes[id], labels_[id], sample);
+  const absl::Status read =
+      ReadImageAndLabel(root_.folder, path, files_.sizes[id], files_.modified[id], labels_[id], sample);
   if (read.ok()) return read;
   const std::string which = absl::StrCat(name_, ": ", ShortPrintableName(path), ": ");
   if (!absl::IsFailedPrecondition(read)) return absl::Status(read.code(), absl::StrCat(which, read.message()));

@@ -16,7 +16,7 @@
 namespace stoker {
 
 // A dataset of the image files that a file of labels lists: see LabeledFolder in config.proto. It is immutable and
-// thread-safe. A sample takes 20 bytes of memory beside its path. Symbolic links are followed, as ImageFolder does.
+// thread-safe. A sample takes 24 bytes of memory beside its path. Symbolic links are followed, as ImageFolder does.
 //
 // The fingerprint is the SHA-256 of
 //   "stoker.labeled_folder.v1"

@@ -21,12 +21,15 @@ absl::Status ErrnoError(const char* action, int error) {
                       absl::StrCat(action, ": ", ErrnoText(error)));
 }
 
-absl::Status CheckFile(int file, uint64_t expected) {
+absl::Status CheckFile(int file, uint64_t expected, std::optional<ModifiedSecond> modified) {
   struct stat status;
   if (fstat(file, &status) != 0) return ErrnoError("cannot stat", errno);
   if (!S_ISREG(status.st_mode)) return absl::FailedPreconditionError("is not a regular file");
-  if (static_cast<uint64_t>(status.st_size) == expected) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(expected, " bytes then, ", status.st_size, " now"));
+  if (static_cast<uint64_t>(status.st_size) != expected)
+    return absl::FailedPreconditionError(absl::StrCat(expected, " bytes then, ", status.st_size, " now"));
+  if (modified.has_value() && static_cast<ModifiedSecond>(status.st_mtim.tv_sec) != *modified)
+    return absl::FailedPreconditionError("it was written to, as its time tells");
+  return absl::OkStatus();
 }
 
 absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
@@ -90,9 +93,10 @@ absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes) {
   return done;
 }
 
-absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes) {
+absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes,
+                      std::optional<ModifiedSecond> modified) {
   STOKER_ASSIGN_OR_RETURN(const Descriptor file, OpenAt(folder, path));
-  STOKER_RETURN_IF_ERROR(CheckFile(file.number(), expected));
+  STOKER_RETURN_IF_ERROR(CheckFile(file.number(), expected, modified));
   bytes.resize(expected);
   STOKER_ASSIGN_OR_RETURN(const uint64_t got, ReadUpTo(file.number(), expected, bytes.data()));
   if (got == expected) return absl::OkStatus();

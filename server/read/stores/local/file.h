@@ -2,6 +2,7 @@
 #define STOKER_SERVER_READ_STORES_LOCAL_FILE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,9 +51,14 @@ absl::StatusOr<Descriptor> OpenOwn(const std::string& path);
 // that shrinks meanwhile gives fewer bytes and a disk that fails gives an error, where a mapping would raise SIGBUS.
 absl::StatusOr<uint64_t> ReadUpTo(int file, uint64_t count, void* bytes);
 
+// The second of a file's last modification, modulo 2^32. Fractions are left out: some file systems forget them when a
+// file is not in use.
+using ModifiedSecond = uint32_t;
+
 // Replaces `bytes` by the whole regular file at `path`, relative to `folder`. Returns FailedPrecondition where it is
-// not a regular file of `expected` bytes.
-absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes);
+// not a regular file of `expected` bytes, or was written to at another second than `modified`, if that is given.
+absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, std::vector<uint8_t>& bytes,
+                      std::optional<ModifiedSecond> modified = std::nullopt);
 
 // Calls write(2) until all bytes are written.
 absl::Status WriteAll(int file, std::string_view bytes);

@@ -277,8 +277,8 @@ TEST(FolderIndexTest, HoldsAboutTheBytesOfItsNames) {
   for (int i = 0; i < 1000; ++i) folder.Write(absl::StrCat("a/", 1000 + i, ".jpg"), "");
   const auto listing = Walk(folder);
   ASSERT_TRUE(listing.ok()) << listing.status();
-  EXPECT_GE(listing->index.resident_bytes(), 1000 * (8 + 12));
-  EXPECT_LT(listing->index.resident_bytes(), 1000 * (8 + 12) + 1000);
+  EXPECT_GE(listing->index.resident_bytes(), 1000 * (8 + 16));
+  EXPECT_LT(listing->index.resident_bytes(), 1000 * (8 + 16) + 1000);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "server/read/formats/folder/image_folder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -50,8 +51,11 @@ class ImageFolderTest : public testing::Test {
     folder_.Write("cat/1.jpg", "first cat");
     folder_.Write("cat/2.jpg", "second cat, longer");
     folder_.Write("dog/1.png", "dog");
+    for (const char* file : {"cat/1.jpg", "cat/2.jpg", "dog/1.png"}) folder_.SetTime(file, kWritten);
     folder_.Age();
   }
+
+  static constexpr time_t kWritten = 1'500'000'000;
 
   TemporaryFolder folder_, cache_;
 };
@@ -153,7 +157,32 @@ TEST_F(ImageFolderReadTest, NamesAFileWhoseSizeChanged) {
   folder_.Write("cat/1.jpg", "first cat!");
   EXPECT_THAT(std::string(Read().message()), HasSubstr("9 bytes then, 10 now"));
   folder_.Write("cat/1.jpg", "first cat");
+  folder_.SetTime("cat/1.jpg", kWritten);
   EXPECT_TRUE(Read().ok());
+}
+
+TEST_F(ImageFolderReadTest, NamesAFileThatWasWrittenToWithAsManyBytes) {
+  folder_.Write("cat/1.jpg", "FIRST CAT");
+  const absl::Status status = Read();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("pets: cat/1.jpg: changed since it was indexed: it was written to"));
+}
+
+TEST_F(ImageFolderReadTest, AManifestKeepsTheTimesOfFiles) {
+  dataset_ = Open(folder_.path(), cache_.path());
+  EXPECT_TRUE(Read().ok());
+  folder_.SetTime("cat/1.jpg", kWritten + 1);
+  dataset_ = Open(folder_.path(), cache_.path());
+  EXPECT_FALSE(Read().ok());
+  dataset_ = Open(folder_.path(), cache_.path());
+  EXPECT_TRUE(Read().ok()) << "that failure dropped the manifest";
+}
+
+TEST_F(ImageFolderReadTest, TimesAreNoPartOfTheFingerprint) {
+  const std::string fingerprint = (*dataset_)->fingerprint();
+  folder_.SetTime("cat/1.jpg", kWritten + 1);
+  EXPECT_EQ((*Open(folder_.path()))->fingerprint(), fingerprint);
 }
 
 TEST_F(ImageFolderReadTest, RefusesWhatIsNoLongerAFileWithoutWaiting) {
@@ -225,6 +254,7 @@ TEST_F(ImageFolderManifestTest, IsTrustedWhileDirectoryTimesMatch) { EXPECT_TRUE
 
 TEST_F(ImageFolderManifestTest, GivesTheSameDatasetAsAWalk) {
   folder_.Write("dog/1.png", "dog");
+  folder_.SetTime("dog/1.png", kWritten);
   const auto walked = Open(folder_.path()), loaded = Open(folder_.path(), cache_.path());
   ASSERT_TRUE(walked.ok() && loaded.ok());
   EXPECT_EQ((*walked)->fingerprint(), (*loaded)->fingerprint());
@@ -297,6 +327,24 @@ TEST_F(ImageFolderManifestTest, WithAnyByteFlippedNeverYieldsWrongData) {
     ASSERT_TRUE(dataset.ok()) << dataset.status();
     ASSERT_EQ((*dataset)->fingerprint(), truth) << "byte " << i;
   }
+}
+
+TEST_F(ImageFolderManifestTest, ThatOthersMayWriteIsNotTrusted) {
+  for (const mode_t mode : {0664, 0646}) {
+    ASSERT_EQ(chmod(manifest().c_str(), mode), 0);
+    const auto dataset = Open(folder_.path(), cache_.path());
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    EXPECT_THAT((*dataset)->warnings(), ElementsAre(HasSubstr("others may write to it")));
+    EXPECT_THAT((*Open(folder_.path(), cache_.path()))->warnings(), IsEmpty()) << "it was written anew";
+  }
+}
+
+TEST_F(ImageFolderManifestTest, OfAnotherUserIsNotTrusted) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown(manifest().c_str(), 65534, static_cast<gid_t>(-1)), 0);
+  const auto dataset = Open(folder_.path(), cache_.path());
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_THAT((*dataset)->warnings(), ElementsAre(HasSubstr("belongs to another user (uid 65534)")));
 }
 
 TEST_F(ImageFolderManifestTest, IsFoundByTheCanonicalPath) {

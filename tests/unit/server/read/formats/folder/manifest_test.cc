@@ -27,7 +27,7 @@ FolderListing SmallListing() {
   FolderListing listing;
   listing.began_seconds = 1'700'000'000;
   listing.directories = {{".", {1'600'000'000, 1}}, {"cat", {1'600'000'001, 2}}, {"dog", {-5, 999'999'999}}};
-  listing.index.files.Add("1.jpg", 5);
+  listing.index.files.Add("1.jpg", 5, 1'700'000'001);
   listing.index.files.Add("sub/new\nline.png", 0);
   listing.index.files.Add("1.webp", 268'435'456);
   listing.index.classes = {{"cat", 2}, {"dog", 3}};
@@ -44,6 +44,7 @@ void ExpectEqual(const FolderListing& a, const FolderListing& b) {
     EXPECT_EQ(a.index.Path(id), b.index.Path(id));
     EXPECT_EQ(a.index.Label(id), b.index.Label(id));
     EXPECT_EQ(a.index.files.sizes[id], b.index.files.sizes[id]);
+    EXPECT_EQ(a.index.files.modified[id], b.index.files.modified[id]);
   }
   EXPECT_EQ(a.fingerprint, b.fingerprint);
   EXPECT_EQ(a.directories.size(), b.directories.size());
@@ -71,7 +72,7 @@ TEST(ManifestTest, GivesBackWhatWasPutIn) {
 
 TEST(ManifestTest, BeginsAsDocumented) {
   const std::string manifest = SerializeManifest("/r", SmallListing());
-  EXPECT_EQ(manifest.substr(0, 24), std::string("STOKER MANIFEST\n\1\0\0\0\0\0\0\0", 24));
+  EXPECT_EQ(manifest.substr(0, 24), std::string("STOKER MANIFEST\n\2\0\0\0\0\0\0\0", 24));
   uint64_t file_bytes;
   std::memcpy(&file_bytes, manifest.data() + 24, 8);
   EXPECT_EQ(file_bytes, manifest.size());

@@ -136,5 +136,14 @@ TEST_F(LabeledFolderTest, AFileThatChangedIsSaid) {
   EXPECT_THAT(status.message(), HasSubstr("dogs: a.jpg: changed since it was indexed"));
 }
 
+TEST_F(LabeledFolderTest, AFileThatWasWrittenToIsSaidThoughItHasAsManyBytes) {
+  const auto dataset = Open("l.csv", "file,label\na.jpg,1\n");
+  ASSERT_TRUE(dataset.ok());
+  SampleBytes sample;
+  EXPECT_TRUE((*dataset)->Read(0, sample).ok());
+  folder_.SetTime("images/a.jpg", 1'000'000'000);
+  EXPECT_THAT((*dataset)->Read(0, sample).message(), HasSubstr("changed since it was indexed: it was written to"));
+}
+
 }  // namespace
 }  // namespace stoker
