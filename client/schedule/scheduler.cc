@@ -76,6 +76,7 @@ std::vector<Scheduler::Assignment> Scheduler::Forget(const std::set<Ticket>& tic
     }
     needed_.erase(found);
     Waiting(ticket).erase(ticket);
+    failed_.erase(ticket);
   }
   return asked;
 }
@@ -118,6 +119,9 @@ void Scheduler::Ask(ServerId id, Ticket ticket, absl::Time now, std::vector<Assi
 }
 
 std::optional<Scheduler::Ticket> Scheduler::FirstFor(const FleetView::Place& place) const {
+  // What a server failed waits for no faster one, which may be the one that failed it.
+  for (Ticket ticket : failed_)
+    if (unassigned_.contains(ticket) && May(place.server, needed_.at(ticket))) return ticket;
   Ticket first = needed_.begin()->first;
   if (place.estimate > fleet_.by_estimate().begin()->estimate * kMuchSlower)
     first += static_cast<Ticket>(std::ceil(absl::ToDoubleSeconds(place.estimate) * fleet_.rate()));
@@ -271,6 +275,7 @@ std::vector<Scheduler::Assignment> Scheduler::Done(ServerId id, Ticket ticket, a
     if (Settle(other, ticket).has_value()) others.push_back({other, ticket, found->second.span});
   needed_.erase(found);
   Waiting(ticket).erase(ticket);
+  failed_.erase(ticket);
   return others;
 }
 
@@ -280,6 +285,7 @@ bool Scheduler::Failed(ServerId id, Ticket ticket, const std::string& reason, co
   if (found == needed_.end()) return true;
   if (found->second.arriving == id) found->second.arriving.reset();
   found->second.failures[fleet_.EndpointOf(id)] = reason;
+  failed_.insert(ticket);
   Return(ticket);
   return std::any_of(members.begin(), members.end(), [&](int endpoint) {
     return !found->second.failures.contains(endpoint) && !found->second.but.contains(endpoint);

@@ -194,6 +194,7 @@ class Scheduler {
   Ticket next_ticket_ = 0, next_check_ = kFirstCheck;
   std::map<Ticket, Needed> needed_;
   std::set<Ticket> unassigned_, unchecked_;
+  std::set<Ticket> failed_;  // Those of them that a server failed may be among these.
   uint64_t hedged_ = 0;
 };
 

@@ -391,6 +391,22 @@ TEST(SchedulerTest, EverySpanIsDoneOnceWhateverServersDo) {
   }
 }
 
+TEST(SchedulerTest, WhatTheFasterServerFailedIsMadeByAMuchSlowerOne) {
+  Scheduler scheduler;
+  scheduler.AddServer(1, Of(1));
+  scheduler.AddServer(2, Of(1));
+  for (uint64_t start = 0; start < 8; ++start) scheduler.Need(Span(start), kBytes);
+  for (const auto& asked : scheduler.Assign(kStart)) {
+    const absl::Duration took = asked.server == 1 ? absl::Milliseconds(10) : absl::Seconds(1);
+    scheduler.Done(asked.server, *scheduler.Arrived(asked.server, asked.span), kStart + took, {});
+  }
+  const auto ticket = scheduler.Need(Span(100), kBytes);
+  const absl::Time later = kStart + absl::Seconds(2);
+  ASSERT_THAT(StartsFor(scheduler.Assign(later), 1), testing::ElementsAre(100));
+  EXPECT_TRUE(scheduler.Failed(1, ticket, "EIO", {1, 2}));
+  EXPECT_THAT(StartsFor(scheduler.Assign(later), 2), testing::ElementsAre(100)) << "the other would wait for ever";
+}
+
 // ---- checks ----
 
 TEST(SchedulerTest, ACheckGoesToAServerThatDidNotMakeTheSpan) {
