@@ -106,6 +106,14 @@ bool Links::AllDiffer() const {
   return members > 0 && differing == members;
 }
 
+bool Links::AnotherMayOpen(int endpoint) const {
+  return std::any_of(links_.begin(), links_.end(), [&](const auto& entry) {
+    const Link& link = entry.second;
+    const bool untried = link.next_attempt == absl::InfinitePast();
+    return link.member && link.endpoint != endpoint && !link.opened && (link.streaming || untried);
+  });
+}
+
 void Links::TryDifferingNow() {
   for (auto& [id, link] : links_)
     if (std::exchange(link.differs, false)) link.next_attempt = absl::InfinitePast();

@@ -76,6 +76,9 @@ class Links {
   // True if there are servers and each of them was found to differ when it was tried last.
   bool AllDiffer() const;
 
+  // True if a server with another Link::endpoint may open soon: it is being tried, or was not tried yet.
+  bool AnotherMayOpen(int endpoint) const;
+
   // Servers that were found to differ are to be tried at once, and may have changed.
   void TryDifferingNow();
 

@@ -99,6 +99,7 @@ void SpanSource::Poll() {
     Connect();
     Expire();
     RefuseOtherData();
+    SettleRefusals();
     TellDifferences();
     SendWants(/*hedge=*/true);
     absl::MutexLock lock(&mutex_);

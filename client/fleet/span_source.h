@@ -127,6 +127,9 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   // A server found a sample of a needed span bad. True if another one is asked first, which may not.
   bool AskAnother(int link, Ticket ticket, const v1::Error& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // A poller's round: fails such spans where no other server is there to ask, or about to be.
+  void SettleRefusals() ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Adds what a server made, and asks a third one where two differ.
   void Judge(Ticket ticket, Making making) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

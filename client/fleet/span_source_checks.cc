@@ -53,7 +53,6 @@ void SpanSource::OnCheck(int id, Ticket ticket, const SpanMessage& message) {
   {
     absl::MutexLock lock(&mutex_);
     links_.Received(id);
-    totals_.bytes += message.payload_bytes;
     making.endpoint = links_.at(id).endpoint;
     making.server = links_.at(id).address;
     scheduler_.Done(id, ticket, begun, absl::Nanoseconds(static_cast<int64_t>(header.times().wait())));
@@ -91,7 +90,22 @@ bool SpanSource::AskAnother(int id, Ticket ticket, const v1::Error& error) {
   const Link& link = links_.at(id);
   request->second->refusal = Refusal(link.endpoint, link.address, error);
   return scheduler_.Failed(id, ticket, absl::StrCat(link.address, ": ", error.message()), links_.Endpoints()) &&
-         scheduler_.MayBeMade(ticket);
+         (scheduler_.MayBeMade(ticket) || links_.AnotherMayOpen(link.endpoint));
+}
+
+void SpanSource::SettleRefusals() {
+  std::vector<std::unique_ptr<Pending>> refused;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::set<Ticket> tickets;
+    for (const auto& [ticket, request] : requests_)
+      if (request->refusal.has_value() && !scheduler_.MayBeMade(ticket) &&
+          !links_.AnotherMayOpen(request->refusal->endpoint))
+        tickets.insert(ticket);
+    scheduler_.Forget(tickets);
+    for (Ticket ticket : tickets) refused.push_back(TakeRequest(ticket));
+  }
+  for (const auto& request : refused) request->done(absl::DataLossError(request->refusal->refusal));
 }
 
 void SpanSource::Judge(Ticket ticket, Making making) {
@@ -167,7 +181,8 @@ std::string SpanSource::NameOf(uint64_t sample_id, const std::vector<Making>& se
 }
 
 bool SpanSource::IsOpen(Ticket ticket, const SpanCheck& check, uint64_t epoch) const {
-  return check.span.epoch <= epoch && (check.makings.size() > 1 || scheduler_.MayBeMade(ticket));
+  return check.span.epoch <= epoch &&
+         (check.makings.size() > 1 || scheduler_.MayBeMade(ticket) || links_.AnotherMayOpen(check.makings[0].endpoint));
 }
 
 bool SpanSource::AwaitChecks(uint64_t epoch, absl::Time until) {

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/main/check.h"
 #include "tests/support/cluster.h"
 #include "tests/support/photo_folder.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace stoker {
 namespace {
@@ -188,12 +190,43 @@ TEST_F(VerifyTest, OfTwoServersBothAreNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("there is no third server"));
 }
 
+TEST_F(VerifyTest, BatchesDoNotWaitForChecksButAnEpochsEndDoes) {
+  Cluster two = Servers(2);
+  TcpProxy proxy(two.addresses()[1]);
+  LoaderOptions job = Job(two, 1);
+  job.servers = {two.addresses()[0], proxy.address()};
+  job.prefetch = 2;
+  job.span_deadline = absl::Minutes(2);  // Silence for a while is not taken for a fault.
+  auto loader = *Loader::Create(job);
+  const auto connected = [&] {
+    const auto servers = loader->stats().servers;
+    return servers.size() == 2 && servers[0].connected && servers[1].connected;
+  };
+  while (!connected()) absl::SleepFor(absl::Milliseconds(1));
+  for (int batch = 0; batch < 8; ++batch) {
+    if (batch == 1) proxy.Set({.hold_answers = true});
+    const auto next = loader->Next();
+    ASSERT_TRUE(next.ok()) << next.status();
+    ASSERT_TRUE(next->has_value());
+  }
+  EXPECT_TRUE(absl::IsDeadlineExceeded(loader->Await(absl::Milliseconds(20))));
+  proxy.Heal();
+  const auto end = loader->Next();
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_FALSE(end->has_value());
+  EXPECT_GE(loader->stats().verified_spans, 24u);
+}
+
 TEST_F(VerifyTest, AServersCacheDoesNotHideWhatItWouldMakeNow) {
   Cluster two = Servers(2, "64MiB");
-  ASSERT_TRUE(RunEpoch(Job(two, 1)).status.ok());
+  for (const std::string& server : two.addresses()) {
+    LoaderOptions alone = Job(two, 0);
+    alone.servers = {server};
+    ASSERT_TRUE(RunEpoch(alone).status.ok());
+  }
   Replace(0);
   Replace(1);
-  // Each server's cache has about half of the epoch as it was.
+  // Each server's cache has the epoch as it was.
   const absl::Status status = RunEpoch(Job(two, 1)).status;
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
 }

@@ -141,5 +141,20 @@ TEST(LinksTest, AServerIsConnectedIfOneOfItsConnectionsIs) {
   EXPECT_EQ(servers[1].problem, "not connected yet");
 }
 
+TEST(LinksTest, AnotherServerMayOpenUntilItWasTriedInVain) {
+  Links links(1);
+  links.Update({"a:1", "b:1"}, true);
+  EXPECT_TRUE(links.AnotherMayOpen(0)) << "it was not tried yet";
+  links.Begin(0, kStart);
+  links.Begin(1, kStart);
+  links.Opened(0, 1, kStart);
+  EXPECT_TRUE(links.AnotherMayOpen(0)) << "it is being tried";
+  links.Closed(1, absl::UnavailableError("refused"), kStart, 0.5);
+  EXPECT_FALSE(links.AnotherMayOpen(0));
+  links.Begin(1, kStart);
+  links.Opened(1, 1, kStart);
+  EXPECT_FALSE(links.AnotherMayOpen(0)) << "it is open";
+}
+
 }  // namespace
 }  // namespace stoker
