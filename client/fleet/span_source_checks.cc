@@ -193,8 +193,7 @@ bool SpanSource::AwaitChecks(uint64_t epoch, absl::Time until) {
              return IsOpen(entry.first, entry.second, epoch);
            });
   };
-  while (open() && !stopping_ && SteadyNow() < until)
-    checked_.WaitWithTimeout(&mutex_, until - SteadyNow());
+  while (open() && !stopping_ && SteadyNow() < until) checked_.WaitWithTimeout(&mutex_, until - SteadyNow());
   return !open();
 }
 
