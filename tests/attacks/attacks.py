@@ -29,25 +29,26 @@ def _send_all(address, chunks, size, **options):
     return connection.sent
 
 
-def _endless_block(fields):
-    """A header block that begins and never ends, of what the iterator `fields` yields."""
+def _endless_block(fields, of_a_frame):
+    """A header block that begins and never ends, 20 frames at a time, with so many of `fields` in each.
+
+    A frame has less than 16 KB of fields, which is what 1.51 allows in each frame.
+    """
     yield frame(HEADERS, 0, 1, request_headers(http2.STREAM_PATH))
     while True:
-        payload = bytearray()
-        while len(payload) < http2.MOST_FRAME_BYTES - 5000:
-            payload += next(fields)
-        yield frame(CONTINUATION, 0, 1, bytes(payload))
+        frames = (b"".join(itertools.islice(fields, of_a_frame)) for _ in range(20))
+        yield b"".join(frame(CONTINUATION, 0, 1, payload) for payload in frames)
 
 
 def endless_headers(address, size):
     names = (field(f"n{i}", "v" * 8) for i in itertools.count())
-    return _send_all(address, _endless_block(names), size)
+    return _send_all(address, _endless_block(names, 100), size)
 
 
 def headers_by_reference(address, size):
     """One large entry in the table, and a byte for each time that it is repeated."""
-    entries = itertools.chain([field("big", "v" * 3900, indexed=True)], itertools.repeat(integer(62, 7, 0x80) * 200))
-    return _send_all(address, _endless_block(entries), size)
+    entries = itertools.chain([field("big", "v" * 3900, indexed=True)], itertools.repeat(integer(62, 7, 0x80)))
+    return _send_all(address, _endless_block(entries, 3), size)
 
 
 def table_inserts(address, size):
