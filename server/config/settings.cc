@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -49,17 +47,6 @@ std::string DefaultCacheDir() {
   if (auto dir = Environment("XDG_CACHE_HOME"); !dir.empty()) return dir + "/stoker";
   if (auto dir = Environment("HOME"); !dir.empty()) return dir + "/.cache/stoker";
   return "";
-}
-
-// Reads the PEM file at `path`, which must hold a `kind` ("CERTIFICATE"). `key` is the configuration's, for errors.
-absl::StatusOr<std::string> ReadPem(const char* key, const std::string& path, const char* kind) {
-  if (path.empty()) return absl::InvalidArgumentError(absl::StrCat(key, ": must be given"));
-  std::ifstream file(path);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return absl::InvalidArgumentError(absl::StrCat(key, ": ", path, " cannot be read"));
-  if (!absl::StrContains(content, absl::StrCat(kind, "-----")))
-    return absl::InvalidArgumentError(absl::StrCat(key, ": ", path, " holds no ", kind, " in PEM"));
-  return content;
 }
 
 // Sums of these bytes, and of what else the process needs, stay far below 2^64.
@@ -109,11 +96,12 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
         absl::StrCat("listen: ", config.listen(),
                      " is open to other machines; give it a certificate (tls, or --tls-cert and --tls-key), or, on a "
                      "network that you trust, say so: insecure: true, or --insecure"));
+  STOKER_RETURN_IF_ERROR(CheckTokensAreSafe(config, settings.host));
   if (config.has_tls()) {
     Settings::Tls& tls = settings.tls.emplace();
-    STOKER_ASSIGN_OR_RETURN(tls.certificate,
-                            ReadPem("tls.certificate_file", config.tls().certificate_file(), "CERTIFICATE"));
-    STOKER_ASSIGN_OR_RETURN(tls.key, ReadPem("tls.key_file", config.tls().key_file(), "PRIVATE KEY"));
+    tls.config = config.tls();
+    STOKER_ASSIGN_OR_RETURN(tls.files, ReadTlsFiles(tls.config));
+    STOKER_RETURN_IF_ERROR(CheckTlsFiles(tls.config, tls.files));
   }
   if (config.workers() > kMaxWorkers)
     return absl::InvalidArgumentError(absl::StrCat("workers: ", config.workers(), " is more than ", kMaxWorkers));
@@ -142,6 +130,15 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   STOKER_RETURN_IF_ERROR(ResolveConnections(config.limits(), settings));
   settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
   return settings;
+}
+
+absl::Status CheckTokensAreSafe(const v1::ServerConfig& config, const std::string& host) {
+  const bool takes_tokens = !config.access().token_file().empty() || !config.access().jwt().empty();
+  if (!takes_tokens || config.has_tls() || absl::StartsWith(host, kUnixPrefix)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("access.", config.access().token_file().empty() ? "jwt" : "token_file",
+                   ": tokens are taken only by TLS or through a Unix socket; give the server a certificate (tls, or "
+                   "--tls-cert and --tls-key), or listen on unix:/path"));
 }
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/config/tls_files.h"
 #include "stoker/v1/config.pb.h"
 
 namespace stoker {
@@ -32,8 +33,10 @@ struct Settings {
   uint64_t connections = 0;           // at once, in all
   uint64_t connections_per_peer = 0;  // of those
   absl::Duration drain;               // how long streams may go on after a signal to stop
+  // How connections are made by TLS, and with which files at the start. None: not by TLS.
   struct Tls {
-    std::string certificate, key;  // content of the PEM files
+    v1::TlsConfig config;
+    TlsFiles files;
   };
   std::optional<Tls> tls;
 };
@@ -44,6 +47,9 @@ bool IsLoopback(const std::string& host);
 // Fills in defaults from the environment and the machine, and reads the files of `tls`. InvalidArgument, whose message
 // begins with the key at fault: "memory_limit: …".
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config);
+
+// OK unless `config` takes tokens although it listens on `host` in plaintext, where others may read them.
+absl::Status CheckTokensAreSafe(const v1::ServerConfig& config, const std::string& host);
 
 }  // namespace stoker
 

@@ -121,6 +121,8 @@ class ContentReader {
 absl::Status Check(const v1::ServerConfig& config, const ContentCheck& content) {
   STOKER_ASSIGN_OR_RETURN(ContentReader reader, ContentReader::Create(content));
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(const Access::Options access, AccessOptions(config));
+  STOKER_RETURN_IF_ERROR(Access::Create(access, absl::Now).status());
   STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config, settings));
   STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets).status());
   const bool all = content.read_all || !content.save.empty() || !content.against.empty();

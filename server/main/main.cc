@@ -122,6 +122,9 @@ absl::Status Serve(const Flags& flags) {
   SetUpLog(config.log());
   RaiseFileLimit();
   STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(const Access::Options access, AccessOptions(config));
+  STOKER_RETURN_IF_ERROR(
+      Access::Create(access, absl::Now).status());  // Says now what would be said after the datasets.
   STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));  // May take long, and be stopped at once.
   BlockStopSignals();
   STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets)));

@@ -17,7 +17,7 @@ using google::protobuf::util::MessageDifferencer;
 
 // The keys that a running server takes up.
 const std::set<std::string>& ReloadedKeys() {
-  static const auto& keys = *new std::set<std::string>{"datasets", "pipelines", "log"};
+  static const auto& keys = *new std::set<std::string>{"access", "datasets", "pipelines", "log", "tls"};
   return keys;
 }
 
@@ -87,6 +87,8 @@ absl::Status Reloader::Apply() {
   const std::vector<std::string> later = KeysForNextStart(config_, fresh);
   if (!later.empty()) spdlog::warn("{}: changes take effect when the server starts again", absl::StrJoin(later, ", "));
   // What waits for the next start is told again at the next reload.
+  *config_.mutable_access() = fresh.access();
+  if (fresh.has_tls()) *config_.mutable_tls() = fresh.tls();
   config_.mutable_datasets()->Swap(fresh.mutable_datasets());
   config_.mutable_pipelines()->swap(*fresh.mutable_pipelines());
   config_.mutable_log()->Swap(fresh.mutable_log());

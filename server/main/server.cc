@@ -29,6 +29,8 @@ constexpr int kTakers = 4;                   // threads that hand connections to
 constexpr int kHandshakeTimeoutMs = 10'000;  // until TLS is set up and HTTP/2's settings have come
 constexpr int kConnectionIdleMs = 600'000;   // without a call
 constexpr uint64_t kLeastGrpcBytes = uint64_t{256} << 20;
+// How often the files of tls and access are looked at.
+constexpr absl::Duration kWatchPause = absl::Seconds(1);
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
 }  // namespace
@@ -101,14 +103,23 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& co
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Settings settings,
                                                       Datasets datasets) {
+  STOKER_ASSIGN_OR_RETURN(const Access::Options options, AccessOptions(config));
+  STOKER_ASSIGN_OR_RETURN(auto access, Access::Create(options, absl::Now));
   STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets)));
-  std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine)));
+  std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine), std::move(access)));
   STOKER_RETURN_IF_ERROR(server->Listen());
+  server->watch_ = std::make_unique<Periodic>(kWatchPause, [watched = server.get()] { watched->Watch(); });
   return server;
 }
 
-Server::Server(Settings settings, std::unique_ptr<Engine> engine)
-    : settings_(std::move(settings)), engine_(std::move(engine)), service_(engine_.get()) {}
+absl::StatusOr<Access::Options> AccessOptions(const v1::ServerConfig& config) {
+  Access::Options options{.config = config.access(), .allowed = {}};
+  for (const auto& dataset : config.datasets()) {
+    STOKER_ASSIGN_OR_RETURN(const std::string name, DatasetName(dataset));
+    options.allowed[name] = {dataset.allow().begin(), dataset.allow().end()};
+  }
+  return options;
+}
 
 namespace {
 
@@ -119,14 +130,62 @@ const v1::DatasetConfig* ConfigOf(const v1::ServerConfig& config, const std::str
   return nullptr;
 }
 
-std::shared_ptr<grpc::ServerCredentials> Credentials(const Settings& settings) {
-  if (!settings.tls.has_value()) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions options(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-  options.pem_key_cert_pairs.push_back({settings.tls->key, settings.tls->certificate});
-  return grpc::SslServerCredentials(options);
+std::unique_ptr<ServedTls> Serve(const std::optional<Settings::Tls>& tls) {
+  return tls.has_value() ? std::make_unique<ServedTls>(tls->config, tls->files) : nullptr;
 }
 
 }  // namespace
+
+Server::Server(Settings settings, std::unique_ptr<Engine> engine, std::unique_ptr<Access> access)
+    : settings_(std::move(settings)),
+      engine_(std::move(engine)),
+      access_(std::move(access)),
+      tls_(Serve(settings_.tls)),
+      credentials_(Credentials()),
+      service_(engine_.get(), access_.get()) {}
+
+std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
+  return tls_ == nullptr ? grpc::InsecureServerCredentials() : TlsCredentials(tls_.get());
+}
+
+absl::Status Server::Apply(const v1::ServerConfig& config, const std::function<absl::Status()>& along) {
+  STOKER_RETURN_IF_ERROR(CheckTokensAreSafe(config, settings_.host));
+  STOKER_ASSIGN_OR_RETURN(const Access::Options options, AccessOptions(config));
+  return access_->Apply(options, [&]() -> absl::Status {
+    if (config.has_tls() != (tls_ != nullptr))
+      return absl::FailedPreconditionError("tls: whether there is TLS changes only with a restart");
+    return tls_ == nullptr ? along() : tls_->Apply(config.tls(), along);
+  });
+}
+
+absl::Status Server::Refresh() {
+  absl::Status problem = tls_ == nullptr ? absl::OkStatus() : tls_->Refresh();
+  problem.Update(access_->Refresh());
+  absl::MutexLock lock(&mutex_);
+  problem_ = std::string(problem.message());
+  return problem;
+}
+
+std::string Server::problem() const {
+  absl::MutexLock lock(&mutex_);
+  return problem_;
+}
+
+void Server::Watch() {
+  const std::string before = problem();
+  const std::string now(Refresh().message());
+  // Files that belong together are seldom replaced at one moment. What is wrong for longer than a pause is told, once.
+  if (now == before && now != told_problem_) {
+    if (now.empty())
+      spdlog::info("the files of tls and access are good again");
+    else
+      spdlog::warn("{}; what was read before stays in use", now);
+    told_problem_ = now;
+  }
+  if (tls_ == nullptr || tls_->current().number == told_version_) return;
+  told_version_ = tls_->current().number;
+  spdlog::info("tls: new connections get the certificate that was read just now");
+}
 
 void Server::Bound(grpc::ServerBuilder& builder) const {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
@@ -171,10 +230,9 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kLeastPingIntervalMs);
-  const std::shared_ptr<grpc::ServerCredentials> credentials = Credentials(settings_);
   for (int i = 0; i < kTakers; ++i)
     connections_.push_back(builder.experimental().AddExternalConnectionAcceptor(
-        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials));
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials_));
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr)
     return absl::UnavailableError(absl::StrCat("gRPC cannot serve ", address_, "; --log-level debug says why"));
@@ -200,9 +258,11 @@ absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig
     if (same && kept->second->fingerprint() == dataset->fingerprint()) dataset = kept->second;
   }
   STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(fresh, datasets));
-  return engine_->Replace({.datasets = std::move(datasets),
-                           .lists = std::move(lists),
-                           .pipelines = {fresh.pipelines().begin(), fresh.pipelines().end()}});
+  return Apply(fresh, [&] {
+    return engine_->Replace({.datasets = std::move(datasets),
+                             .lists = std::move(lists),
+                             .pipelines = {fresh.pipelines().begin(), fresh.pipelines().end()}});
+  });
 }
 
 bool Server::Healthy() {
@@ -220,6 +280,7 @@ bool Server::Drain() {
 }
 
 Server::~Server() {
+  watch_.reset();
   if (grpc_ == nullptr) return;
   pulse_.reset();
   acceptor_.reset();

@@ -1,21 +1,28 @@
 #ifndef STOKER_SERVER_MAIN_SERVER_H_
 #define STOKER_SERVER_MAIN_SERVER_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "server/config/settings.h"
 #include "server/main/acceptor.h"
+#include "server/main/credentials.h"
 #include "server/main/freed_memory.h"
+#include "server/main/periodic.h"
 #include "server/main/pulse.h"
+#include "server/request/access.h"
 #include "server/send/data_service.h"
 #include "server/work/engine.h"
 #include "stoker/v1/config.pb.h"
@@ -33,8 +40,8 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
 // Thread-safe but for its destruction, which ends all calls at once.
 class Server {
  public:
-  // Starts workers over `datasets`, and listens. `settings` was resolved of `config`: files that it names, such as
-  // keys, are read before the server starts and never again. Errors name the key or address.
+  // Starts workers over `datasets`, and listens. `settings` was resolved of `config`. The files of `tls` and `access`
+  // are read again when they change, at most a second later. Errors name the key or address.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Settings settings,
                                                        Datasets datasets);
 
@@ -49,9 +56,9 @@ class Server {
   // What it was started with.
   const Settings& settings() const { return settings_; }
 
-  // Serves new streams what `fresh` says of datasets, lists and pipelines; `was` is what is served now. A dataset that
-  // is configured as before and has the same fingerprint is kept. Errors name the key or path, and then nothing
-  // changes. May take long, like OpenDatasets. One thread at a time.
+  // Serves new streams what `fresh` says of datasets, lists and pipelines, and takes up what Apply does; `was` is what
+  // is served now. A dataset that is configured as before and has the same fingerprint is kept. Errors name the key or
+  // path, and then nothing changes. May take long, like OpenDatasets. One thread at a time.
   absl::Status Replace(const v1::ServerConfig& was, const v1::ServerConfig& fresh);
 
   // Returns whether gRPC's threads and the workers still answer. Never blocks.
@@ -60,14 +67,33 @@ class Server {
   // Counts what streams do.
   ServiceLog& service_log() { return service_.log(); }
 
+  // Takes up what `config` says of certificates, of who may read what, and of quotas: all of it or, on an error,
+  // nothing. Streams that are open go on as they are; new connections and streams get the new. FailedPrecondition for a
+  // change that needs a restart, such as whether there is TLS at all.
+  //
+  // `along` is called when all is good and before it is taken up; its error keeps it from that.
+  absl::Status Apply(
+      const v1::ServerConfig& config, const std::function<absl::Status()>& along = [] { return absl::OkStatus(); });
+
+  // Reads the files of `tls` and `access` again that changed, now instead of within a second. The error says which of
+  // them is not taken up, and why.
+  absl::Status Refresh();
+
+  // What is wrong with these files now, for people; empty where nothing is.
+  std::string problem() const;
+
   // Turns clients away, finishes what streams are owed for at most settings.drain, and stops answering. True if
   // every stream ended by itself.
   bool Drain();
 
  private:
-  Server(Settings settings, std::unique_ptr<Engine> engine);
+  Server(Settings settings, std::unique_ptr<Engine> engine, std::unique_ptr<Access> access);
 
   absl::Status Listen();
+  std::shared_ptr<grpc::ServerCredentials> Credentials() const;
+
+  // Refreshes, and logs what became of it.
+  void Watch() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets what of gRPC's own limits a hostile client must not exceed.
   void Bound(grpc::ServerBuilder& builder) const;
@@ -77,6 +103,9 @@ class Server {
 
   const Settings settings_;
   const std::unique_ptr<Engine> engine_;
+  const std::unique_ptr<Access> access_;
+  const std::unique_ptr<ServedTls> tls_;  // null without TLS
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;
   DataService service_;
   std::string address_;
   std::unique_ptr<grpc::Server> grpc_;
@@ -84,8 +113,18 @@ class Server {
   // gRPC's ends of them, each of which takes one connection at a time.
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> connections_;
   FreedMemory freed_memory_;
-  std::unique_ptr<Acceptor> acceptor_;  // Last: its thread uses the rest.
+  std::unique_ptr<Acceptor> acceptor_;
+
+  mutable absl::Mutex mutex_;
+  std::string problem_ ABSL_GUARDED_BY(mutex_);
+  std::string told_problem_;  // Only Watch() touches this and the next.
+  uint64_t told_version_ = 1;
+
+  std::unique_ptr<Periodic> watch_;  // It and the acceptor are last: their threads use the rest.
 };
+
+// What `config` says of who may do what. Errors name the dataset.
+absl::StatusOr<Access::Options> AccessOptions(const v1::ServerConfig& config);
 
 // The engine over `datasets`: what Start serves.
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,

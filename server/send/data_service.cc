@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 #include "common/wire/grpc_status.h"
 #include "server/observe/peer.h"
 #include "server/request/stream_request.h"
@@ -43,45 +43,72 @@ class RefusedStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
 }  // namespace
 
+template <typename Request>
+absl::Status DataService::Check(const grpc::CallbackServerContext& context, const Request& request,
+                                absl::Status (*validate)(const Request&)) const {
+  STOKER_ASSIGN_OR_RETURN(const ClientIdentity client, access_->Identify(EvidenceOf(context)));
+  STOKER_RETURN_IF_ERROR(ValidateDatasetName(request.dataset()));
+  STOKER_RETURN_IF_ERROR(access_->rights()->Check(client.name, request.dataset()));
+  return validate(request);
+}
+
 grpc::ServerUnaryReactor* DataService::ListDatasets(grpc::CallbackServerContext* context,
                                                     const v1::ListDatasetsRequest*,
                                                     v1::ListDatasetsResponse* response) {
-  *response = engine_->ListDatasets();
+  const auto client = access_->Identify(EvidenceOf(*context));
+  if (!client.ok()) return Answer(context, client.status());
+  const auto rights = access_->rights();
+  *response = engine_->ListDatasets([&](const std::string& name) { return rights->MayRead(client->name, name); });
   return Answer(context, absl::OkStatus());
 }
 
 grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* context,
                                                 const v1::DescribeRequest* request, v1::DescribeResponse* response) {
-  return Answer(desk_, context, ValidateDescribe(*request), *response,
+  return Answer(desk_, context, Check(*context, *request, ValidateDescribe), *response,
                 [this, request] { return engine_->Describe(*request); });
 }
 
 grpc::ServerUnaryReactor* DataService::ListClasses(grpc::CallbackServerContext* context,
                                                    const v1::ListClassesRequest* request,
                                                    v1::ListClassesResponse* response) {
-  return Answer(desk_, context, ValidateDatasetName(request->dataset()), *response,
+  const auto valid = +[](const v1::ListClassesRequest&) { return absl::OkStatus(); };
+  return Answer(desk_, context, Check(*context, *request, valid), *response,
                 [this, request] { return engine_->ListClasses(*request); });
 }
 
 grpc::ServerUnaryReactor* DataService::ListSamples(grpc::CallbackServerContext* context,
                                                    const v1::ListSamplesRequest* request,
                                                    v1::ListSamplesResponse* response) {
-  return Answer(desk_, context, ValidateListSamples(*request), *response,
+  return Answer(desk_, context, Check(*context, *request, ValidateListSamples), *response,
                 [this, request] { return engine_->ListSamples(*request); });
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream(grpc::CallbackServerContext* context) {
-  absl::MutexLock lock(&mutex_);
-  if (draining_) {
+  const std::string peer = context->peer();
+  const auto refuse = [&](const AuditLog::Who& who, const absl::Status& status) {
     log_->Refused();
-    return new RefusedStream(absl::UnavailableError("this server is shutting down"));
-  }
-  auto log = std::make_shared<StreamLog>(context->peer(), log_);
-  StreamReactor* reactor = StreamReactor::Make({engine_, &desk_, &unopened_, HostOfPeer(context->peer())},
-                                               std::move(log), [this](StreamReactor* ended) {
-                                                 absl::MutexLock lock(&mutex_);
-                                                 streams_.erase(ended);
-                                               });
+    audit_.Refused(who, "", status);
+    return new RefusedStream(status);
+  };
+  const auto client = access_->Identify(EvidenceOf(*context));
+  if (!client.ok()) return refuse({.identity = "", .proof = "", .peer = peer}, client.status());
+  const AuditLog::Who who = {client->name, NameOf(client->proof), peer};
+  auto admission = access_->Admit(*client);
+  if (!admission.ok()) return refuse(who, admission.status());
+  if (StreamReactor* const reactor = NewStream({who, access_, &audit_, *std::move(admission)})) return reactor;
+  return refuse(who, absl::UnavailableError("this server is shutting down"));
+}
+
+StreamReactor* DataService::NewStream(StreamReactor::Client client) {
+  auto log = std::make_shared<StreamLog>(client.who.peer, log_);
+  const std::string host = HostOfPeer(client.who.peer);
+  absl::MutexLock lock(&mutex_);
+  if (draining_) return nullptr;
+  StreamReactor* reactor =
+      StreamReactor::Make({engine_, &desk_, &unopened_, host}, std::move(client), std::move(log), [this](StreamReactor* ended) {
+        absl::MutexLock lock(&mutex_);
+        streams_.erase(ended);
+      });
   streams_.insert(reactor);
   return reactor;
 }

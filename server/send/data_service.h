@@ -7,7 +7,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/observe/audit_log.h"
 #include "server/observe/service_log.h"
+#include "server/request/access.h"
 #include "server/send/desk.h"
 #include "server/send/stream_reactor.h"
 #include "server/send/unopened_streams.h"
@@ -16,8 +18,9 @@
 
 namespace stoker {
 
-// stoker.v1.DataService over an engine: checks requests, lets the engine answer them, and returns its status. Streams
-// carry raw bytes, so that a span's payload is never copied. What the engine may take long for is answered by a desk.
+// stoker.v1.DataService over an engine: finds out who asks and what that client may read, checks requests, lets the
+// engine answer them, and returns its status. Streams carry raw bytes, so that a span's payload is never copied. What
+// the engine may take long for is answered by a desk.
 //
 // Thread-safe. It must outlive the gRPC server that it is registered with.
 class DataService
@@ -25,7 +28,7 @@ class DataService
           v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::WithCallbackMethod_ListClasses<
               v1::DataService::WithCallbackMethod_ListSamples<v1::DataService::Service>>>>> {
  public:
-  explicit DataService(Engine* engine) : engine_(engine) {}
+  DataService(Engine* engine, Access* access) : engine_(engine), access_(access) {}
 
   grpc::ServerUnaryReactor* ListDatasets(grpc::CallbackServerContext* context, const v1::ListDatasetsRequest* request,
                                          v1::ListDatasetsResponse* response) override;
@@ -50,8 +53,19 @@ class DataService
   bool AwaitStreamsEnd(absl::Duration timeout);
 
  private:
+  // OK if the client of `context` may read the request's dataset, and `validate` is OK. What `validate` says is told to
+  // nobody else.
+  template <typename Request>
+  absl::Status Check(const grpc::CallbackServerContext& context, const Request& request,
+                     absl::Status (*validate)(const Request&)) const;
+
+  // Begins a stream; null while the server drains.
+  StreamReactor* NewStream(StreamReactor::Client client);
+
   Engine* const engine_;
+  Access* const access_;
   const std::shared_ptr<ServiceLog> log_ = std::make_shared<ServiceLog>();
+  AuditLog audit_;
   Desk desk_;
   UnopenedStreams unopened_;
 

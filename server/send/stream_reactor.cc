@@ -10,9 +10,10 @@
 
 namespace stoker {
 
-StreamReactor* StreamReactor::Make(Opener opener, std::shared_ptr<StreamLog> log,
+StreamReactor* StreamReactor::Make(Opener opener, Client client, std::shared_ptr<StreamLog> log,
                                    std::function<void(StreamReactor*)> done) {
-  std::shared_ptr<StreamReactor> reactor(new StreamReactor(std::move(opener), std::move(log), std::move(done)));
+  std::shared_ptr<StreamReactor> reactor(
+      new StreamReactor(std::move(opener), std::move(client), std::move(log), std::move(done)));
   reactor->self_ = reactor;
   reactor->unopened_ = reactor->opener_.unopened->Begin(
       reactor->opener_.host, [outbox = reactor->outbox_](const absl::Status& status) { outbox->Finish(status); });
@@ -25,8 +26,10 @@ StreamReactor* StreamReactor::Make(Opener opener, std::shared_ptr<StreamLog> log
   return reactor.get();
 }
 
-StreamReactor::StreamReactor(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done)
+StreamReactor::StreamReactor(Opener opener, Client client, std::shared_ptr<StreamLog> log,
+                             std::function<void(StreamReactor*)> done)
     : opener_(std::move(opener)),
+      client_(std::move(client)),
       done_(std::move(done)),
       log_(std::move(log)),
       outbox_(std::make_shared<Outbox>(
@@ -88,31 +91,47 @@ absl::Status StreamReactor::Handle(Engine::Stream& stream, const v1::StreamReque
   return absl::InvalidArgumentError("this request is neither `open`, `want` nor `cancel`");
 }
 
-absl::Status StreamReactor::AskToOpen(v1::Open open) {
-  STOKER_RETURN_IF_ERROR(ValidateOpen(open));
-  return opener_.desk->Ask(opener_.host,
-                           [self = shared_from_this(), open = std::move(open)](const absl::Status& admitted) {
-                             const absl::Status status = admitted.ok() ? self->Open(open) : admitted;
-                             if (!status.ok()) self->outbox_->Finish(status);
-                           });
+absl::Status StreamReactor::Check(const v1::Open& open) const {
+  STOKER_RETURN_IF_ERROR(ValidateDatasetName(open.dataset()));
+  STOKER_RETURN_IF_ERROR(client_.access->rights()->Check(client_.who.identity, open.dataset()));
+  return ValidateOpen(open);
 }
 
-absl::Status StreamReactor::Open(const v1::Open& open) {
+absl::Status StreamReactor::AskToOpen(v1::Open open) {
+  const std::string dataset = open.dataset();
+  absl::Status status = Check(open);
+  if (status.ok())
+    status = opener_.desk->Ask(opener_.host,
+                               [self = shared_from_this(), open = std::move(open)](const absl::Status& admitted) {
+                                 const absl::Status status = self->Open(open, admitted);
+                                 if (!status.ok()) self->outbox_->Finish(status);
+                               });
+  if (!status.ok()) client_.audit->Refused(client_.who, dataset, status);
+  return status;
+}
+
+absl::Status StreamReactor::Open(const v1::Open& open, const absl::Status& admitted) {
   {
     absl::MutexLock lock(&mutex_);
     if (state_ == State::kDone) return absl::OkStatus();  // The client has left.
   }
   // A worker may deliver after this reactor is gone, so the callback holds the outbox and the log, not the reactor.
-  STOKER_ASSIGN_OR_RETURN(std::shared_ptr<Engine::Stream> stream,
-                          opener_.engine->Open(open, [outbox = outbox_, log = log_](FinishedSpan span) {
-                            log->Made(span.header);
-                            outbox->Deliver(std::move(span));
-                          }));
+  const auto deliver = [outbox = outbox_, log = log_](FinishedSpan span) {
+    log->Made(span.header);
+    outbox->Deliver(std::move(span));
+  };
+  auto opened = admitted.ok() ? opener_.engine->Open(open, deliver) : admitted;
+  if (!opened.ok()) {
+    client_.audit->Refused(client_.who, open.dataset(), opened.status());
+    return opened.status();
+  }
+  const std::shared_ptr<Engine::Stream> stream = *std::move(opened);
   {
     absl::MutexLock lock(&mutex_);
     if (state_ == State::kDone) return absl::OkStatus();
     stream_ = stream;
   }
+  client_.audit->Opened(client_.who, open.dataset());
   log_->Opened(open.dataset());
   v1::StreamResponse response;
   *response.mutable_opened() = stream->opened();

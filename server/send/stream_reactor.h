@@ -10,7 +10,9 @@
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
+#include "server/observe/audit_log.h"
 #include "server/observe/stream_log.h"
+#include "server/request/access.h"
 #include "server/send/desk.h"
 #include "server/send/outbox.h"
 #include "server/send/unopened_streams.h"
@@ -33,15 +35,25 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
     std::string host;  // the client's
   };
 
+  // Who made the call, which was found out before.
+  struct Client {
+    AuditLog::Who who;
+    Access* access;   // says what the client may read when it opens the stream
+    AuditLog* audit;  // is told that, or why the stream was not opened
+    std::unique_ptr<Access::Admission> admission;
+  };
+
   // Makes a reactor, which gRPC ends. It refuses the stream if its host has too many that sent no `open` yet. `log` is
   // told what becomes of the stream. `done` is called when the call is over.
-  static StreamReactor* Make(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
+  static StreamReactor* Make(Opener opener, Client client, std::shared_ptr<StreamLog> log,
+                             std::function<void(StreamReactor*)> done);
 
   // Tells the client that the server is shutting down. Thread-safe.
   void Drain() { outbox_->SendDrain(); }
 
  private:
-  StreamReactor(Opener opener, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
+  StreamReactor(Opener opener, Client client, std::shared_ptr<StreamLog> log,
+                std::function<void(StreamReactor*)> done);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override { outbox_->OnWriteDone(ok); }
@@ -52,14 +64,18 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   absl::Status Take(v1::StreamRequest request);
   absl::Status Handle(Engine::Stream& stream, const v1::StreamRequest& request);
 
+  // OK if the stream may be opened. From then on it gets whatever belongs to it, kept spans of other jobs included.
+  absl::Status Check(const v1::Open& open) const;
+
   // Open runs on the desk's thread. AskToOpen makes the desk call it.
   absl::Status AskToOpen(v1::Open open);
-  absl::Status Open(const v1::Open& open);
+  absl::Status Open(const v1::Open& open, const absl::Status& admitted);
 
   // Handles what came while the stream was opened.
   absl::Status CatchUp(Engine::Stream& stream);
 
   const Opener opener_;
+  const Client client_;
   const std::function<void(StreamReactor*)> done_;
   const std::shared_ptr<StreamLog> log_;
   const std::shared_ptr<Outbox> outbox_;

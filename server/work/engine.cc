@@ -79,8 +79,7 @@ absl::Status ValidatePipelines(const std::map<std::string, v1::Pipeline>& pipeli
 absl::StatusOr<std::shared_ptr<const Dataset>> Find(const Engine::Catalog& catalog, const std::string& name) {
   auto found = catalog.datasets.find(name);
   if (found == catalog.datasets.end())
-    return absl::NotFoundError(
-        absl::StrCat("no dataset '", name, "' is configured here; there are: ", Names(catalog.datasets)));
+    return absl::NotFoundError(absl::StrCat("no dataset '", name, "' is configured here"));  // Rights says which are.
   return found->second;
 }
 
@@ -121,10 +120,11 @@ std::shared_ptr<const Engine::Catalog> Engine::catalog() const {
   return catalog_;
 }
 
-v1::ListDatasetsResponse Engine::ListDatasets() const {
+v1::ListDatasetsResponse Engine::ListDatasets(const std::function<bool(const std::string&)>& listed) const {
   v1::ListDatasetsResponse response;
   const auto catalog = this->catalog();
   for (const auto& [name, dataset] : catalog->datasets) {
+    if (!listed(name)) continue;
     auto& info = *response.add_datasets();
     info.set_name(name);
     info.set_samples(dataset->size());

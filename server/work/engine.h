@@ -2,6 +2,7 @@
 #define STOKER_SERVER_WORK_ENGINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -78,7 +79,8 @@ class Engine {
   // What is offered now.
   std::shared_ptr<const Catalog> catalog() const;
 
-  v1::ListDatasetsResponse ListDatasets() const;
+  // Lists the pipelines, and the datasets whose names `listed` says yes to.
+  v1::ListDatasetsResponse ListDatasets(const std::function<bool(const std::string&)>& listed) const;
 
   // Says what the pipeline makes of the dataset, before any span is asked for. NotFound for an unknown dataset or
   // pipeline name, InvalidArgument for a pipeline that does not fit the dataset or this server's memory. A subset or

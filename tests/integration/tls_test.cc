@@ -93,6 +93,60 @@ TEST_F(TlsTest, FilesThatAreNoneAreNamed) {
               HasSubstr("tls_ca_file: "));
 }
 
+TEST_F(TlsTest, NewConnectionsGetACertificateThatWasReplacedAndOpenStreamsGoOn) {
+  Cluster cluster(1, Config("server"));
+  const std::string old_ca = Path("old.crt");
+  std::filesystem::copy_file(Path("server.crt"), old_ca);
+  auto loader = Loader::Create(Job(cluster, old_ca));
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  ASSERT_TRUE((*loader)->Next().ok());
+  MakeCertificate(Path("server"));
+  EXPECT_TRUE(cluster.server(0).Refresh().ok());
+  EXPECT_TRUE(ConnectStatus(cluster, Path("server.crt")).ok());
+  EXPECT_TRUE(absl::IsUnavailable(ConnectStatus(cluster, old_ca)));
+  EXPECT_TRUE(RunEpoch(**loader).status.ok());
+  EXPECT_TRUE(cluster.server(0).problem().empty());
+}
+
+TEST_F(TlsTest, ABadNewPairIsSaidAndTheOldOneServesOn) {
+  Cluster cluster(1, Config("server"));
+  const std::string old_ca = Path("old.crt");
+  std::filesystem::copy_file(Path("server.crt"), old_ca);
+  MakeCertificate(Path("other"));
+  const auto expect = [&](const std::string& problem) {
+    EXPECT_THAT(std::string(cluster.server(0).Refresh().message()), HasSubstr(problem));
+    EXPECT_THAT(cluster.server(0).problem(), HasSubstr(problem));
+    EXPECT_TRUE(ConnectStatus(cluster, old_ca).ok()) << problem;
+  };
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(Path(from), Path(to), std::filesystem::copy_options::overwrite_existing);
+  };
+  replace("other.crt", "server.crt");
+  expect("is not the key of the certificate");
+  std::ofstream(Path("server.crt")) << "nothing";
+  expect("holds no CERTIFICATE in PEM");
+  std::filesystem::remove(Path("server.crt"));
+  expect("No such file");
+  MakeCertificate(Path("expired"), CertificateOptions{.life = -absl::Hours(1)});
+  replace("expired.crt", "server.crt");
+  replace("expired.key", "server.key");
+  expect("expired at ");
+  replace("other.crt", "server.crt");
+  replace("other.key", "server.key");
+  EXPECT_TRUE(cluster.server(0).Refresh().ok());
+  EXPECT_EQ(cluster.server(0).problem(), "");
+  EXPECT_TRUE(ConnectStatus(cluster, Path("other.crt")).ok());
+}
+
+TEST_F(TlsTest, AKeyOfAnotherCertificateIsRefusedAtTheStart) {
+  MakeCertificate(Path("other"));
+  v1::ServerConfig config = Config("server");
+  config.set_listen("127.0.0.1:0");
+  config.mutable_tls()->set_key_file(Path("other.key"));
+  EXPECT_THAT(std::string(Server::Start(config).status().message()),
+              testing::AllOf(HasSubstr("tls.key_file: "), HasSubstr("is not the key of the certificate")));
+}
+
 TEST_F(TlsTest, AnOpenAddressNeedsACertificateOrAWord) {
   v1::ServerConfig config = SyntheticConfig(10);
   config.set_listen("0.0.0.0:0");
