@@ -27,9 +27,16 @@ void ReadClientOptions(OptionReader& reader, Client::Options& options) {
   reader.Read("connections", options.connections, 1, Client::kMostConnections);
   reader.Read("tls_ca_file", options.tls_ca_file);
   reader.Read("tls_server_name", options.tls_server_name);
+  reader.Read("tls_cert_file", options.tls_cert_file);
+  reader.Read("tls_key_file", options.tls_key_file);
+  reader.Read("token_file", options.token_file);
   if (options.servers.empty()) reader.Fail("servers", "expected a list of at least one address");
   if (options.tls_ca_file.empty() && !options.tls_server_name.empty())
     reader.Fail("tls_server_name", "needs tls_ca_file");
+  if (options.tls_ca_file.empty() && !options.tls_cert_file.empty()) reader.Fail("tls_cert_file", "needs tls_ca_file");
+  if (options.tls_cert_file.empty() != options.tls_key_file.empty())
+    reader.Fail(options.tls_key_file.empty() ? "tls_key_file" : "tls_cert_file",
+                "must be given: a certificate and its key go together");
 }
 
 // Leaves out "pipeline:1:37: ", a place in text that was made from JSON and that nobody wrote.

@@ -85,7 +85,7 @@ STOKER_EXPORT void stoker_free(char* text);
 
 // Asks servers what they offer. The answer is JSON: {"datasets": [{"name", "samples", "fingerprint", "description"}],
 // "pipelines": [{"name", "pipeline"}]}. `options` is JSON with "servers", a list of addresses, and optionally
-// "connect_timeout" in seconds, "tls_ca_file" and "tls_server_name".
+// "connect_timeout" in seconds, "tls_ca_file", "tls_server_name", "tls_cert_file", "tls_key_file" and "token_file".
 STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 
 // Says why servers cannot be reached now, for who waits for them meanwhile: a list of sentences in JSON, such as
@@ -132,6 +132,8 @@ STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
 //   connections         to each server; default 1
 //   tls_ca_file         PEM file of the certificates that the servers' are checked against; default: no TLS
 //   tls_server_name     the name in the servers' certificate, where it is not their address
+//   tls_cert_file       PEM file of this client's certificate, and "tls_key_file" of its key, for servers that ask for
+//   one token_file          file with a token that says who this client is; it is sent by TLS or a Unix socket alone
 STOKER_EXPORT stoker_code stoker_loader_create(const char* options, stoker_loader** loader);
 
 // Ends the loader and its streams. Batches and tensors stay valid. Null is allowed.

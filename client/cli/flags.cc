@@ -68,6 +68,15 @@ void AddServerFlags(CLI::App& command, ServerFlags& flags) {
   command.add_option("--tls-name", flags.tls_name, "The name in the certificates [the host that is reached]")
       ->needs(ca)
       ->type_name("NAME");
+  command
+      .add_option("--tls-cert", flags.tls_certificate, "This client's certificate in PEM, where servers ask for one")
+      ->envname("STOKER_TLS_CERT")
+      ->type_name("FILE");
+  command.add_option("--tls-key", flags.tls_key, "Its key")->envname("STOKER_TLS_KEY")->type_name("FILE");
+  command
+      .add_option("--token-file", flags.token_file, "A token that says who this client is, where servers ask for one")
+      ->envname("STOKER_TOKEN_FILE")
+      ->type_name("FILE");
 }
 
 void AddSourceFlags(CLI::App& command, SourceFlags& flags) {
@@ -125,6 +134,9 @@ absl::StatusOr<std::shared_ptr<Client>> Connect(const ServerFlags& flags) {
   options.connections = flags.connections;
   options.tls_ca_file = flags.tls_ca;
   options.tls_server_name = flags.tls_name;
+  options.tls_cert_file = flags.tls_certificate;
+  options.tls_key_file = flags.tls_key;
+  options.token_file = flags.token_file;
   return Client::Create(std::move(options));
 }
 

@@ -20,7 +20,7 @@ struct ServerFlags {
   std::string servers;  // separated by commas
   std::optional<double> connect_seconds;
   int connections = 1;
-  std::string tls_ca, tls_name;
+  std::string tls_ca, tls_name, tls_certificate, tls_key, token_file;
 };
 
 struct SourceFlags {

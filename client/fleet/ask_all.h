@@ -36,10 +36,11 @@ class AskAll {
   using Ask =
       std::function<absl::StatusOr<Response>(const std::string& address, absl::Time deadline, Transport::Call&)>;
 
-  // Asks until `deadline`, a time of SteadyNow(). If `patient` is false it also gives up when every server without an
-  // answer is known to refuse connections, or to have no address.
-  AskAll(Ask ask, absl::Time deadline, absl::Duration grace, bool patient)
-      : ask_(std::move(ask)), deadline_(deadline), grace_(grace), patient_(patient) {}
+  // Asks until `deadline`, a time of SteadyNow(). It gives up earlier when nothing can come of any server without an answer, for its
+  // certificate or this client's is not good; and if `patient` is false also when each is known to refuse connections,
+  // or to have no address. `transport` says what stands in the way.
+  AskAll(Ask ask, const Transport* transport, absl::Time deadline, absl::Duration grace, bool patient)
+      : ask_(std::move(ask)), transport_(transport), deadline_(deadline), grace_(grace), patient_(patient) {}
 
   // Returns when all have answered or it is time to give up, or `grace` after the first that succeeded.
   std::vector<Answer<Response>> Run(const std::vector<std::string>& addresses) {
@@ -53,6 +54,9 @@ class AskAll {
     return answers;
   }
 
+  // After Run(): whether it ended for no server could have answered any more.
+  bool gave_up() const { return gave_up_; }
+
  private:
   // How long finding out what stands in the way may connect, and the pause until a server is tried again.
   static constexpr absl::Duration kPatience = absl::Milliseconds(500), kPause = absl::Milliseconds(200);
@@ -62,7 +66,8 @@ class AskAll {
     std::string address;
     absl::StatusOr<Response> response = absl::UnavailableError("no answer");
     bool answered = false;  // The response is there.
-    bool hopeless = false;  // What stands in the way is definite.
+    bool hopeless = false;  // What stands in the way is definite,
+    bool lasting = false;   // and no time changes it.
     std::unique_ptr<Transport::Call> call = nullptr;
   };
 
@@ -79,7 +84,7 @@ class AskAll {
       // Where connections were waited for, this is the server's own word.
       if (code != absl::StatusCode::kUnavailable || connect == Transport::Call::Connect::kWait)
         return Finish(server, std::move(response));
-      const Obstacle obstacle = FindObstacle(server.address, kPatience);
+      const Obstacle obstacle = transport_->FindObstacle(server.address, kPatience);
       failure = absl::UnavailableError(
           !obstacle.reason.empty() ? obstacle.reason
                                    : absl::StrCat("it is there, but gives no answer: ", response.status().message()));
@@ -100,6 +105,7 @@ class AskAll {
   void Pause(Server& server, const Obstacle& obstacle) {
     absl::MutexLock lock(&mutex_);
     server.hopeless = obstacle.definite;
+    server.lasting = obstacle.lasting;
     changed_.SignalAll();
     const absl::Time until = std::min(deadline_, SteadyNow() + kPause);
     while (!over_ && !obstacle.reason.empty() && SteadyNow() < until)
@@ -117,6 +123,7 @@ class AskAll {
   void AwaitEnd() {
     absl::MutexLock lock(&mutex_);
     while (!AllAnswered() && !OneSucceeded() && !IsHopeless()) changed_.Wait(&mutex_);
+    gave_up_ = !AllAnswered() && !OneSucceeded();
     const absl::Time grace = SteadyNow() + (OneSucceeded() ? grace_ : absl::ZeroDuration());
     while (!AllAnswered() && SteadyNow() < grace) changed_.WaitWithTimeout(&mutex_, grace - SteadyNow());
     over_ = true;
@@ -132,11 +139,14 @@ class AskAll {
     return std::any_of(servers_.begin(), servers_.end(), [](const Server& server) { return server.response.ok(); });
   }
   bool IsHopeless() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const auto gives_none = [](const Server& server) { return server.answered || server.hopeless; };
-    return !patient_ && std::all_of(servers_.begin(), servers_.end(), gives_none);
+    const auto gives_none = [this](const Server& server) {
+      return server.answered || server.lasting || (server.hopeless && !patient_);
+    };
+    return std::all_of(servers_.begin(), servers_.end(), gives_none);
   }
 
   const Ask ask_;
+  const Transport* const transport_;
   const absl::Time deadline_;
   const absl::Duration grace_;
   const bool patient_;
@@ -144,6 +154,7 @@ class AskAll {
   absl::Mutex mutex_;
   absl::CondVar changed_;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
+  bool gave_up_ = false;  // Written by Run() alone.
   std::deque<Server> servers_;
 };
 

@@ -1,13 +1,10 @@
 #include "client/fleet/client.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/fleet/ask_all.h"
@@ -91,14 +88,15 @@ absl::Status NoneAnswered(const std::vector<std::string>& reasons, absl::Duratio
 // What the servers answer to `ask`, one of them with success; else the error is a server's refusal, or Unavailable.
 // Once one has, the others are waited for a `grace`.
 template <typename Response>
-absl::StatusOr<std::vector<Answer<Response>>> Answers(NameResolver& resolver, const Client::Options& options,
+absl::StatusOr<std::vector<Answer<Response>>> Answers(NameResolver& resolver, const Client& client,
                                                       typename AskAll<Response>::Ask ask, absl::Duration grace) {
+  const Client::Options& options = client.options();
   const absl::Duration patience = options.connect_timeout.value_or(kUsualPatience);
   const absl::Time deadline = SteadyNow() + patience;
   const Found found = AwaitAddresses(resolver, options, deadline);
   const bool patient = IsPatient(options, found);
-  auto answers =
-      AskAll<Response>(std::move(ask), deadline, grace, patient).Run({found.addresses.begin(), found.addresses.end()});
+  AskAll<Response> all(std::move(ask), client.transport().get(), deadline, grace, patient);
+  auto answers = all.Run({found.addresses.begin(), found.addresses.end()});
   std::vector<std::string> reasons = found.missing;
   absl::Status refusal;  // It says more than the silence of other servers.
   for (const auto& answer : answers) {
@@ -108,15 +106,16 @@ absl::StatusOr<std::vector<Answer<Response>>> Answers(NameResolver& resolver, co
     if (refusal.ok() && !absl::IsUnavailable(status)) refusal = absl::Status(status.code(), reasons.back());
   }
   if (!refusal.ok()) return refusal;
-  return NoneAnswered(reasons, patience, patient || SteadyNow() >= deadline);
+  const bool waited = SteadyNow() >= deadline || (patient && !all.gave_up());
+  return NoneAnswered(reasons, patience, waited);
 }
 
 // What the first server answers to `ask`.
 template <typename Response>
-absl::StatusOr<Response> FirstAnswer(NameResolver& resolver, const Client::Options& options,
+absl::StatusOr<Response> FirstAnswer(NameResolver& resolver, const Client& client,
                                      typename AskAll<Response>::Ask ask) {
   STOKER_ASSIGN_OR_RETURN(const auto answers,
-                          Answers<Response>(resolver, options, std::move(ask), absl::ZeroDuration()));
+                          Answers<Response>(resolver, client, std::move(ask), absl::ZeroDuration()));
   return std::find_if(answers.begin(), answers.end(), [](const auto& answer) { return answer.response.ok(); })
       ->response;
 }
@@ -134,6 +133,19 @@ template <typename Request, typename Response>
 absl::StatusOr<Response> Checked(const Request& request, absl::StatusOr<Response> answer) {
   if (answer.ok()) STOKER_RETURN_IF_ERROR(CheckAnswer(request, *answer));
   return answer;
+}
+
+// Where a token would be sent to by these options alone; servers that come from a list are looked at when it is sent.
+absl::Status CheckTokenIsSafe(const Client::Options& options) {
+  if (options.token_file.empty() || !options.tls_ca_file.empty()) return absl::OkStatus();
+  for (const std::string& server : options.servers) {
+    const auto name = ParseServerName(server);
+    if (name->path.empty())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "token_file: the token would be sent to ", server,
+          " in plaintext, where others may read it; connect by TLS (tls_ca_file, --tls-ca) or a Unix socket"));
+  }
+  return absl::OkStatus();
 }
 
 std::string Short(const std::string& bytes) { return absl::BytesToHexString(bytes).substr(0, 16); }
@@ -165,15 +177,14 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Create(Options options) {
   if (options.connections < 1 || options.connections > kMostConnections)
     return absl::InvalidArgumentError(
         absl::StrCat("connections: ", options.connections, " to each server; 1 to ", kMostConnections, " can be"));
-  if (options.tls_ca_file.empty())
-    return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>()));
-  std::ifstream file(options.tls_ca_file);
-  const std::string roots{std::istreambuf_iterator<char>(file), {}};
-  if (!file || !absl::StrContains(roots, "CERTIFICATE-----"))
-    return absl::InvalidArgumentError(
-        absl::StrCat("tls_ca_file: ", options.tls_ca_file, " cannot be read, or holds no certificate in PEM"));
-  const std::string name = TlsName(options);
-  return std::shared_ptr<Client>(new Client(std::move(options), std::make_shared<Transport>(roots, name)));
+  STOKER_RETURN_IF_ERROR(CheckTokenIsSafe(options));
+  STOKER_ASSIGN_OR_RETURN(auto security, Security::Create({.ca_file = options.tls_ca_file,
+                                                           .certificate_file = options.tls_cert_file,
+                                                           .key_file = options.tls_key_file,
+                                                           .token_file = options.token_file,
+                                                           .server_name = TlsName(options)}));
+  auto transport = std::make_shared<Transport>(std::move(security));
+  return std::shared_ptr<Client>(new Client(std::move(options), std::move(transport)));
 }
 
 Client::Client(Options options, std::shared_ptr<Transport> transport)
@@ -198,7 +209,7 @@ std::vector<std::string> Client::Obstacles() const {
   size_t looked_at = 0;
   for (const std::string& address : found.addresses) {
     if (++looked_at > kMost) break;
-    const Obstacle obstacle = FindObstacle(address, kPatience);
+    const Obstacle obstacle = transport_->FindObstacle(address, kPatience);
     if (!obstacle.reason.empty()) obstacles.push_back(absl::StrCat(address, ": ", obstacle.reason));
   }
   return obstacles;
@@ -206,21 +217,21 @@ std::vector<std::string> Client::Obstacles() const {
 
 absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
   return FirstAnswer<v1::ListDatasetsResponse>(
-      *resolver_, options_, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, *this, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return transport_->ListDatasets(address, deadline, call);
       });
 }
 
 absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {
   return FirstAnswer<v1::ListClassesResponse>(
-      *resolver_, options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, *this, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return Checked(request, transport_->ListClasses(address, request, deadline, call));
       });
 }
 
 absl::StatusOr<v1::ListSamplesResponse> Client::ListSamples(const v1::ListSamplesRequest& request) {
   return FirstAnswer<v1::ListSamplesResponse>(
-      *resolver_, options_, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
+      *resolver_, *this, [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return Checked(request, transport_->ListSamples(address, request, deadline, call));
       });
 }
@@ -237,7 +248,7 @@ absl::StatusOr<v1::DescribeResponse> Client::Describe(const v1::DescribeRequest&
   const auto ask = [&](const std::string& address, absl::Time deadline, Transport::Call& call) {
     return Checked(request, transport_->Describe(address, request, deadline, call));
   };
-  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(*resolver_, options_, ask, kGrace));
+  STOKER_ASSIGN_OR_RETURN(const auto answers, Answers<v1::DescribeResponse>(*resolver_, *this, ask, kGrace));
   const Answer<v1::DescribeResponse>* first = nullptr;
   const Answer<v1::DescribeResponse>* knowing = nullptr;  // The first that knows the content.
   for (const auto& answer : answers) {

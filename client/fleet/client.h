@@ -44,9 +44,20 @@ class Client {
     // The name in the servers' certificates. Empty: the name of the first dns:/// server, or else the host that each
     // server is reached by.
     std::string tls_server_name;
+
+    // Files in PEM with this client's certificate, followed by those between it and its authority, and with its key,
+    // for servers that ask for one. They need tls_ca_file.
+    std::string tls_cert_file, tls_key_file;
+
+    // A file with a token that says who this client is, for servers that ask for one. It is sent by TLS or a Unix
+    // socket alone.
+    //
+    // All these files are read again when they change, for new connections and streams.
+    std::string token_file;
   };
 
-  // InvalidArgument where an address cannot be one, there are too many connections, or tls_ca_file cannot be read.
+  // InvalidArgument where an address cannot be one, there are too many connections, a file cannot be read or is not
+  // good, or the token would be sent in plaintext.
   static absl::StatusOr<std::shared_ptr<Client>> Create(Options options);
 
   ~Client();

@@ -16,7 +16,7 @@ namespace {
 // How often late answers and pauses that are over are looked for: well below LatePolicy's least hedge.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(20);
 
-// How often names are looked up and files read again.
+// How often names are looked up, and files read again, of servers, certificates and tokens.
 constexpr absl::Duration kResolveInterval = absl::Seconds(2);
 
 // A server may claim no more than so many workers: windows are in proportion to them.
@@ -112,6 +112,7 @@ void SpanSource::UpdateMembers() {
   const uint64_t look_ups = client_->LookUps();  // Read first: what is looked up meanwhile comes with the next round.
   if (look_ups_ == look_ups) return;
   look_ups_ = look_ups;
+  client_->transport()->RefreshSecurity();
   const Client::Known known = client_->Addresses();
   absl::MutexLock lock(&mutex_);
   links_.Update(known.addresses, known.complete);

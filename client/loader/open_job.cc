@@ -122,7 +122,11 @@ absl::StatusOr<OpenedJob> OpenJob(LoaderOptions options) {
     STOKER_ASSIGN_OR_RETURN(client, Client::Create({.servers = options.servers,
                                                     .connect_timeout = options.connect_timeout,
                                                     .connections = options.connections,
-                                                    .tls_ca_file = options.tls_ca_file}));
+                                                    .tls_ca_file = options.tls_ca_file,
+                                                    .tls_server_name = options.tls_server_name,
+                                                    .tls_cert_file = options.tls_cert_file,
+                                                    .tls_key_file = options.tls_key_file,
+                                                    .token_file = options.token_file}));
   }
   STOKER_RETURN_IF_ERROR(CompleteOptions(options));
   if (options.dataset.empty()) {

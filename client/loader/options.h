@@ -24,13 +24,13 @@ enum class VerifyPolicy {
 
 // What a job reads, from which servers, and how its batches are cut. A value.
 struct LoaderOptions {
-  // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the four
+  // Where the servers are: a client that is shared with other loaders, or else what Client::Options says of the
   // fields below it.
   std::shared_ptr<Client> client;
   std::vector<std::string> servers;
   std::optional<absl::Duration> connect_timeout;
   int connections = 1;
-  std::string tls_ca_file;
+  std::string tls_ca_file, tls_server_name, tls_cert_file, tls_key_file, token_file;
 
   // The dataset's name at the servers. It may be empty where they have just one.
   std::string dataset;

@@ -30,10 +30,20 @@ bool IsConnectedToItself(int socket) {
          here.ss_family != AF_UNIX && std::memcmp(&here, &there, here_size) == 0;
 }
 
-// The errno that opening a connection fails with by `deadline`, 0 where it opens. It is closed again.
-int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
+// Where a server listens.
+struct Place {
+  sockaddr_storage address = {};
+  socklen_t size = 0;
+  Place(const void* bytes, socklen_t size) : size(size) { std::memcpy(&address, bytes, size); }
+};
+
+// The errno that opening a connection fails with by `deadline`, 0 where it opens. It is closed again, or `kept` where
+// that is given.
+int TryToConnect(const Place& place, absl::Time deadline, int* kept = nullptr) {
+  const auto* address = reinterpret_cast<const sockaddr*>(&place.address);
   const int socket = ::socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket < 0) return errno;
+  const socklen_t size = place.size;
   int error = connect(socket, address, size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
     pollfd ready = {.fd = socket, .events = POLLOUT, .revents = 0};
@@ -47,7 +57,10 @@ int TryToConnect(const sockaddr* address, socklen_t size, absl::Time deadline) {
     const linger at_once = {.l_onoff = 1, .l_linger = 0};  // So that the port is free again for a server.
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
-  close(socket);
+  if (error == 0 && kept != nullptr)
+    *kept = socket;
+  else
+    close(socket);
   return error;
 }
 
@@ -102,26 +115,59 @@ std::string PlainReason(const std::string& message) {
   return std::string(LookUpError(missing ? EAI_NONAME : EAI_AGAIN).message());
 }
 
-Obstacle FindObstacle(const std::string& address, absl::Duration patience) {
+namespace {
+
+// The places that `address` stands for, or why there is none.
+struct Found {
+  std::vector<Place> places;
+  Obstacle obstacle;
+};
+
+Found PlacesOf(const ServerName& name) {
+  Found found;
+  if (!name.path.empty()) {
+    sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = {}};
+    if (name.path.size() >= sizeof local.sun_path) {
+      found.obstacle = {.reason = "no path of a socket can be so long", .definite = true};
+      return found;
+    }
+    name.path.copy(local.sun_path, name.path.size());
+    found.places.emplace_back(&local, sizeof local);
+    return found;
+  }
+  absl::string_view host = name.host;
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  const auto addresses = LookUp(std::string(host), name.port);
+  if (!addresses.ok()) {
+    found.obstacle = {.reason = std::string(addresses.status().message()),
+                      .definite = absl::IsNotFound(addresses.status())};
+    return found;
+  }
+  for (const addrinfo* entry = addresses->get(); entry != nullptr; entry = entry->ai_next)
+    found.places.emplace_back(entry->ai_addr, entry->ai_addrlen);
+  return found;
+}
+
+}  // namespace
+
+Obstacle FindObstacle(const std::string& address, absl::Duration patience, const Greet& greet) {
   const absl::Time deadline = SteadyNow() + patience;
   const auto name = ParseServerName(address);
   STOKER_CHECK(name.ok());
-  if (!name->path.empty()) {
-    sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = {}};
-    if (name->path.size() >= sizeof local.sun_path)
-      return {.reason = "no path of a socket can be so long", .definite = true};
-    name->path.copy(local.sun_path, name->path.size());
-    return ObstacleOf({TryToConnect(reinterpret_cast<const sockaddr*>(&local), sizeof local, deadline)});
-  }
-  absl::string_view host = name->host;
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  const auto addresses = LookUp(std::string(host), name->port);
-  if (!addresses.ok())
-    return {.reason = std::string(addresses.status().message()), .definite = absl::IsNotFound(addresses.status())};
+  const Found found = PlacesOf(*name);
+  if (found.places.empty()) return found.obstacle;
   std::vector<int> errors;
-  for (const addrinfo* entry = addresses->get(); entry != nullptr; entry = entry->ai_next)
-    errors.push_back(TryToConnect(entry->ai_addr, entry->ai_addrlen, deadline));
-  return ObstacleOf(errors);
+  for (const Place& place : found.places) errors.push_back(TryToConnect(place, deadline));
+  const auto open = std::find(errors.begin(), errors.end(), 0);
+  if (open == errors.end() || greet == nullptr) return ObstacleOf(errors);
+  const Place& place = found.places[open - errors.begin()];
+  return greet(
+      [&] {
+        int socket = -1;
+        TryToConnect(place, deadline, &socket);
+        return socket;
+      },
+      deadline);
 }
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #ifndef STOKER_CLIENT_RECEIVE_OBSTACLE_H_
 #define STOKER_CLIENT_RECEIVE_OBSTACLE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,20 @@ struct Obstacle {
 
   // The other side said no: there is no such name, or nothing listens there. Else it may be the network's state of now.
   bool definite = false;
+
+  // No time changes it, but somebody has to: a server may start yet where nothing listens, but what is said of
+  // certificates was said by a server that is there.
+  bool lasting = false;
 };
 
 // Finds out by itself why the server at `address`, as Resolve returns them, cannot be reached: looks its name up and
 // connects. gRPC says that in words of its own, and of one of a name's addresses only. Blocks for as long as the
 // resolver takes, and `patience` for connecting.
-Obstacle FindObstacle(const std::string& address, absl::Duration patience);
+//
+// Where a connection opens, `greet` may say what is wrong with it; it gets what opens another, whose socket does not
+// block and is its own.
+using Greet = std::function<Obstacle(const std::function<int()>& open, absl::Time deadline)>;
+Obstacle FindObstacle(const std::string& address, absl::Duration patience, const Greet& greet = nullptr);
 
 // What stands in the way where connecting to each of a server's addresses failed with one of the errno's `errors`; 0
 // stands for an open connection. Requires at least one.

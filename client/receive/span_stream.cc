@@ -35,8 +35,18 @@ SpanStream::SpanStream(std::shared_ptr<grpc::Channel> channel, grpc::CompletionQ
       call_(grpc::GenericStub(channel_).PrepareCall(&context_, kStreamMethod, queue)),
       handler_(std::move(handler)) {}
 
-void SpanStream::Start(const v1::Open& open) {
+void AddToken(grpc::ClientContext& context, const std::string& token) {
+  context.AddMetadata("authorization", "Bearer " + token);
+}
+
+void SpanStream::Start(const v1::Open& open, const absl::StatusOr<std::optional<std::string>>& token) {
   self_ = shared_from_this();
+  if (!token.ok()) {
+    refusal_ = token.status();
+    context_.TryCancel();
+  } else if (token->has_value()) {
+    AddToken(context_, **token);
+  }
   v1::StreamRequest request;
   *request.mutable_open() = open;
   {

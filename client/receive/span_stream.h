@@ -3,10 +3,12 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "common/identity/span_id.h"
 #include "common/wire/span_codec.h"
@@ -16,6 +18,9 @@
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
+
+// Sends `token` along with a call, as a bearer token (RFC 6750).
+void AddToken(grpc::ClientContext& context, const std::string& token);
 
 // One Stream call to one server. Thread-safe; no method blocks. It keeps itself alive from its start until its end has
 // been told, by Handler::OnClosed, and gRPC is done with it.
@@ -65,7 +70,8 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
     Event event;
   };
 
-  void Start(const v1::Open& open);
+  // Where there is an error instead of a token the stream ends with that.
+  void Start(const v1::Open& open, const absl::StatusOr<std::optional<std::string>>& token);
   void On(Event event, bool ok);
   void OnRead();
   absl::Status HandleMessage();

@@ -4,6 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/receive/greeting.h"
+#include "client/receive/resolve.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
 #include "common/time/steady_time.h"
@@ -81,8 +83,8 @@ absl::Status PlainRefusal(const absl::Status& status) {
 
 }  // namespace
 
-Transport::Transport(std::string roots, std::string name)
-    : roots_(std::move(roots)), name_(std::move(name)), thread_([this] {
+Transport::Transport(std::shared_ptr<Security> security)
+    : security_(std::move(security)), thread_([this] {
         void* tag = nullptr;
         bool ok = false;
         while (queue_.Next(&tag, &ok)) {
@@ -97,20 +99,36 @@ Transport::~Transport() {
 }
 
 std::shared_ptr<grpc::Channel> Transport::ChannelTo(const std::string& address, int connection) {
+  const auto tls = security_->tls();
+  std::shared_ptr<grpc::Channel> replaced;  // It ends after the lock is released, or when its last stream does.
   absl::MutexLock lock(&mutex_);
-  auto& channel = channels_[{address, connection}];
-  if (channel != nullptr) return channel;
+  Connection& known = connections_[{address, connection}];
+  if (known.channel != nullptr && known.security == tls->number) return known.channel;
   grpc::ChannelArguments arguments = Arguments();
-  if (!name_.empty()) arguments.SetSslTargetNameOverride(name_);
-  const auto credentials =
-      roots_.empty() ? grpc::InsecureChannelCredentials() : grpc::SslCredentials({.pem_root_certs = roots_});
-  channel = grpc::CreateCustomChannel(address, credentials, arguments);
-  return channel;
+  if (!security_->server_name().empty()) arguments.SetSslTargetNameOverride(security_->server_name());
+  const auto credentials = security_->uses_tls() ? grpc::SslCredentials({tls->roots, tls->key, tls->certificate})
+                                                 : grpc::InsecureChannelCredentials();
+  replaced = std::exchange(known.channel, grpc::CreateCustomChannel(address, credentials, arguments));
+  known.security = tls->number;
+  return known.channel;
+}
+
+Obstacle Transport::FindObstacle(const std::string& address, absl::Duration patience) const {
+  return stoker::FindObstacle(address, patience, [&](const OpenSocket& open, absl::Time deadline) {
+    std::string name = security_->server_name();
+    if (name.empty()) name = ParseServerName(address)->host;
+    if (name.size() > 2 && name.front() == '[') name = name.substr(1, name.size() - 2);
+    return FindGreetingObstacle(open, *security_->tls(), security_->uses_tls(), name.empty() ? "localhost" : name,
+                                deadline);
+  });
 }
 
 template <typename Request, typename Response>
 absl::StatusOr<Response> Transport::Ask(Method<Request, Response> method, const std::string& address,
                                         const Request& request, absl::Time deadline, Call& call) {
+  security_->Refresh();
+  STOKER_ASSIGN_OR_RETURN(const auto token, security_->TokenFor(address));
+  if (token.has_value()) AddToken(call.context_, *token);
   // gRPC adds a span of time to its own clock, which nobody sets.
   call.context_.set_deadline(gpr_time_from_micros(absl::ToInt64Microseconds(deadline - SteadyNow()), GPR_TIMESPAN));
   Response response;
@@ -144,17 +162,17 @@ absl::StatusOr<v1::DescribeResponse> Transport::Describe(const std::string& addr
 std::shared_ptr<SpanStream> Transport::Open(const std::string& address, int connection, const v1::Open& open,
                                             std::shared_ptr<SpanStream::Handler> handler) {
   auto stream = std::make_shared<SpanStream>(ChannelTo(address, connection), &queue_, std::move(handler));
-  stream->Start(open);
+  stream->Start(open, security_->TokenFor(address));
   return stream;
 }
 
 void Transport::Drop(const std::string& address, int connection, const SpanStream& stream) {
   std::shared_ptr<grpc::Channel> dropped;  // It ends after the lock is released.
   absl::MutexLock lock(&mutex_);
-  const auto found = channels_.find({address, connection});
-  if (found == channels_.end() || found->second != stream.channel_) return;
-  dropped = std::move(found->second);
-  channels_.erase(found);
+  const auto found = connections_.find({address, connection});
+  if (found == connections_.end() || found->second.channel != stream.channel_) return;
+  dropped = std::move(found->second.channel);
+  connections_.erase(found);
 }
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #ifndef STOKER_CLIENT_RECEIVE_TRANSPORT_H_
 #define STOKER_CLIENT_RECEIVE_TRANSPORT_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "client/receive/obstacle.h"
+#include "client/receive/security.h"
 #include "client/receive/span_stream.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/completion_queue.h"
@@ -37,9 +40,8 @@ class Transport {
     grpc::ClientContext context_;
   };
 
-  // `roots` are the certificates of the authorities that signed the servers', in PEM; without them connections are not
-  // encrypted. `name` is the name in the servers' certificates; empty: the host that each server is reached by.
-  explicit Transport(std::string roots = "", std::string name = "");
+  // Connects, and proves who this client is, as `security` says.
+  explicit Transport(std::shared_ptr<Security> security = std::make_shared<Security>());
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -55,6 +57,14 @@ class Transport {
                                                       absl::Time deadline, Call& call);
   absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address, const v1::ListSamplesRequest& request,
                                                       absl::Time deadline, Call& call);
+
+  // Why the server at `address`, as Resolve returns them, cannot be spoken to now, as of FindObstacle and
+  // FindGreetingObstacle.
+  Obstacle FindObstacle(const std::string& address, absl::Duration patience) const;
+
+  // Reads files of certificates and tokens again that changed, for connections and streams from now on. Calls that
+  // block do that by themselves. Blocks as the files' storage does.
+  void RefreshSecurity() { security_->Refresh(); }
 
   // Begins a stream over one of the connections to a server, which are numbered from 0. `handler` is told what comes of
   // it on this transport's thread, perhaps before this returns. Never blocks.
@@ -76,9 +86,14 @@ class Transport {
 
   std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, int connection = 0);
 
-  const std::string roots_, name_;
+  struct Connection {
+    std::shared_ptr<grpc::Channel> channel;
+    uint64_t security = 0;  // Security::Tls::number of what it was made with.
+  };
+
+  const std::shared_ptr<Security> security_;
   absl::Mutex mutex_;
-  std::map<std::pair<std::string, int>, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, int>, Connection> connections_ ABSL_GUARDED_BY(mutex_);
 
   grpc::CompletionQueue queue_;
   std::thread thread_;  // Declared last, so that all else is there when it begins.

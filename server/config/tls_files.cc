@@ -52,7 +52,8 @@ absl::Status CheckTlsTime(const v1::TlsConfig& config, const TlsFiles& files, ab
   const auto [begin, end] = ValidTimes(files.certificate);
   const std::string subject = absl::StrCat("tls.certificate_file: the certificate in ", config.certificate_file());
   if (now < begin)
-    return absl::FailedPreconditionError(absl::StrCat(subject, " is not valid before ", Utc(begin), ", so clients refuse it"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(subject, " is not valid before ", Utc(begin), ", so clients refuse it"));
   if (now >= end)
     return absl::FailedPreconditionError(absl::StrCat(subject, " expired at ", Utc(end), ", so clients refuse it"));
   return absl::OkStatus();

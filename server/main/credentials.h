@@ -36,9 +36,9 @@ class ServedTls {
   // What the next connection is answered with. Never blocks for storage.
   Version current() const;
 
-  // Serves the files that `config` names from now on. On an error, as of Refresh, all stays as it was. FailedPrecondition
-  // where `config` asks for client certificates in another way than at the start: gRPC settles that then.
-  // `along` is called when all is good and before it is taken up; its error keeps it from that.
+  // Serves the files that `config` names from now on. On an error, as of Refresh, all stays as it was.
+  // FailedPrecondition where `config` asks for client certificates in another way than at the start: gRPC settles that
+  // then. `along` is called when all is good and before it is taken up; its error keeps it from that.
   absl::Status Apply(const v1::TlsConfig& config, const std::function<absl::Status()>& along)
       ABSL_LOCKS_EXCLUDED(refreshing_, mutex_);
 

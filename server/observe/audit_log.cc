@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kMostNameBytes = 128;  // of a dataset's name, which a client may choose
 
 std::string Described(const AuditLog::Who& who, const std::string& dataset) {
-  const std::string identity = who.identity.empty() ? "nobody known" : absl::StrCat("'", who.identity, "' by ", who.proof);
+  const std::string identity =
+      who.identity.empty() ? "nobody known" : absl::StrCat("'", who.identity, "' by ", who.proof);
   return absl::StrCat(identity, " at ", who.peer, ", dataset '", dataset.substr(0, kMostNameBytes), "'");
 }
 

@@ -120,8 +120,7 @@ absl::Status Validate(const Access::Options& options) {
   for (const auto& [dataset, identities] : options.allowed)
     for (const std::string& identity : identities)
       if (const auto valid = ValidateIdentity(identity); !valid.ok())
-        return absl::InvalidArgumentError(
-            absl::StrCat("dataset ", dataset, ": allow: an identity ", valid.message()));
+        return absl::InvalidArgumentError(absl::StrCat("dataset ", dataset, ": allow: an identity ", valid.message()));
   return absl::OkStatus();
 }
 
@@ -196,9 +195,9 @@ absl::StatusOr<std::unique_ptr<Access::Admission>> Access::Admit(const ClientIde
     const auto found = counts_->streams.find(client.name);
     const uint32_t open = found == counts_->streams.end() ? 0 : found->second;
     if (quota.streams != 0 && open >= quota.streams)
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "this client has ", open, " streams open here, of ", quota.streams,
-          " that it may have; end other jobs, or ask the operator for more (access.quotas)"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("this client has ", open, " streams open here, of ", quota.streams,
+                       " that it may have; end other jobs, or ask the operator for more (access.quotas)"));
     ++counts_->streams[client.name];
   }
   return std::unique_ptr<Admission>(new Admission(counts_, client.name, quota));

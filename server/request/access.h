@@ -39,8 +39,8 @@ class Access {
 
   ~Access();
 
-  // Decides by `options` from now on. On an error, as of Create, nothing changes. Streams that are open go on. `along` is
-  // called when all is good and before it is taken up; its error keeps it from that.
+  // Decides by `options` from now on. On an error, as of Create, nothing changes. Streams that are open go on. `along`
+  // is called when all is good and before it is taken up; its error keeps it from that.
   absl::Status Apply(
       const Options& options, const std::function<absl::Status()>& along = [] { return absl::OkStatus(); });
 

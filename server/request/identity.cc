@@ -15,7 +15,8 @@ constexpr char kScheme[] = "Bearer ";
 
 std::vector<std::string> Values(const grpc::AuthContext& context, const char* property) {
   std::vector<std::string> values;
-  for (const grpc::string_ref& value : context.FindPropertyValues(property)) values.emplace_back(value.data(), value.size());
+  for (const grpc::string_ref& value : context.FindPropertyValues(property))
+    values.emplace_back(value.data(), value.size());
   return values;
 }
 

@@ -53,8 +53,8 @@ Evidence EvidenceOf(const grpc::CallbackServerContext& context);
 // cannot be an identity's.
 absl::StatusOr<std::string> CertificateIdentity(const Evidence& evidence);
 
-// The bearer token (RFC 6750), or none where no header `authorization` was sent. Unauthenticated for several headers, or
-// another scheme; and for a token on a connection that others may read.
+// The bearer token (RFC 6750), or none where no header `authorization` was sent. Unauthenticated for several headers,
+// or another scheme; and for a token on a connection that others may read.
 absl::StatusOr<std::optional<std::string>> BearerToken(const Evidence& evidence);
 
 }  // namespace stoker

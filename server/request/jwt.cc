@@ -98,9 +98,7 @@ std::shared_ptr<EVP_PKEY> EcKey(const Json& jwk) {
   return MakeKey("EC", builder.get());
 }
 
-const char* NameOf(JwtKeys::Algorithm algorithm) {
-  return algorithm == JwtKeys::Algorithm::kRs256 ? "RS256" : "ES256";
-}
+const char* NameOf(JwtKeys::Algorithm algorithm) { return algorithm == JwtKeys::Algorithm::kRs256 ? "RS256" : "ES256"; }
 
 // Turns the two numbers of an ES256 signature (RFC 7518, section 3.4) into the form that OpenSSL takes; empty if they
 // are none.
@@ -121,7 +119,8 @@ std::string ToDer(std::string_view signature) {
 bool IsSignature(EVP_PKEY* key, std::string_view signed_text, std::string_view signature) {
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   return EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key) == 1 &&
-         EVP_DigestVerify(context.get(), Bytes(signature), signature.size(), Bytes(signed_text), signed_text.size()) == 1;
+         EVP_DigestVerify(context.get(), Bytes(signature), signature.size(), Bytes(signed_text), signed_text.size()) ==
+             1;
 }
 
 }  // namespace
@@ -148,8 +147,8 @@ absl::StatusOr<JwtKeys> JwtKeys::Parse(std::string_view text) {
     keys.keys_.push_back(std::move(key));
   }
   if (keys.keys_.empty())
-    return absl::InvalidArgumentError(absl::StrCat("this key set has no key for RS256, of at least ", kLeastRsaBits,
-                                                   " bits, or ES256"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("this key set has no key for RS256, of at least ", kLeastRsaBits, " bits, or ES256"));
   return keys;
 }
 
@@ -206,8 +205,8 @@ bool IsFor(const Json& claims, const std::string& audience) {
   if (found == claims.end()) return false;
   if (found->is_string()) return found->get_ref<const std::string&>() == audience;
   return found->is_array() && std::any_of(found->begin(), found->end(), [&](const Json& one) {
-    return one.is_string() && one.get_ref<const std::string&>() == audience;
-  });
+           return one.is_string() && one.get_ref<const std::string&>() == audience;
+         });
 }
 
 // Seconds since 1970 at `key`; none for what is no number, or further than any clock.
@@ -226,7 +225,8 @@ absl::Status CheckTimes(const Json& claims, absl::Time now) {
     return Refused(absl::StrCat("expired at ", absl::FormatTime(absl::RFC3339_sec, *expires, absl::UTCTimeZone())));
   if (claims.contains("nbf") && !begins.has_value()) return Refused("does not say from when on it is valid");
   if (begins.has_value() && now < *begins - kJwtLeeway)
-    return Refused(absl::StrCat("is not valid before ", absl::FormatTime(absl::RFC3339_sec, *begins, absl::UTCTimeZone())));
+    return Refused(
+        absl::StrCat("is not valid before ", absl::FormatTime(absl::RFC3339_sec, *begins, absl::UTCTimeZone())));
   return absl::OkStatus();
 }
 

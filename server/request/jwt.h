@@ -53,10 +53,11 @@ struct JwtIssuerKeys {
 bool LooksLikeJwt(std::string_view token);
 
 // The identity that `token`, a JSON Web Token (RFC 7519) in compact form, proves at `now`: the issuer's identity_claim.
-// Its `iss` must be one of `issuers`, its signature by one of that issuer's keys with RS256 or ES256, `aud` the issuer's
-// audience or a list with it, and `exp` to come; `nbf` must be past where it is given. Unauthenticated says what is
-// wrong; of claims only where the signature is good.
-absl::StatusOr<std::string> VerifyJwt(std::string_view token, const std::vector<JwtIssuerKeys>& issuers, absl::Time now);
+// Its `iss` must be one of `issuers`, its signature by one of that issuer's keys with RS256 or ES256, `aud` the
+// issuer's audience or a list with it, and `exp` to come; `nbf` must be past where it is given. Unauthenticated says
+// what is wrong; of claims only where the signature is good.
+absl::StatusOr<std::string> VerifyJwt(std::string_view token, const std::vector<JwtIssuerKeys>& issuers,
+                                      absl::Time now);
 
 }  // namespace stoker
 

@@ -14,8 +14,8 @@ absl::Status Rights::Check(const std::string& identity, const std::string& datas
   std::string readable;
   for (const auto& [name, identities] : allowed_)
     if (MayRead(identity, name)) absl::StrAppend(&readable, readable.empty() ? "" : ", ", name);
-  return absl::NotFoundError(absl::StrCat("no dataset '", dataset, "' is configured here; there are: ",
-                                          readable.empty() ? "none" : readable));
+  return absl::NotFoundError(
+      absl::StrCat("no dataset '", dataset, "' is configured here; there are: ", readable.empty() ? "none" : readable));
 }
 
 }  // namespace stoker

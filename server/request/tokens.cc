@@ -45,7 +45,8 @@ absl::StatusOr<Tokens> Tokens::Parse(std::string_view text) {
     std::copy(bytes.begin(), bytes.end(), entry.hash.begin());
     if (!known.insert(entry.hash).second) return BadLine(number, "this token stands in the file already");
     tokens.entries_.push_back(std::move(entry));
-    if (tokens.entries_.size() > kMostTokens) return BadLine(number, absl::StrCat("more than ", kMostTokens, " tokens"));
+    if (tokens.entries_.size() > kMostTokens)
+      return BadLine(number, absl::StrCat("more than ", kMostTokens, " tokens"));
   }
   return tokens;
 }

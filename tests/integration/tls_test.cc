@@ -82,6 +82,66 @@ TEST_F(TlsTest, WithoutTlsNothingComesThrough) {
   EXPECT_FALSE(ConnectStatus(plain, Path("server.crt")).ok());
 }
 
+// What a client says that would wait for longer than this test may last, were the verdict not certain.
+std::string Said(Client::Options options, const Cluster& cluster) {
+  options.servers = cluster.addresses();
+  options.connect_timeout = absl::Seconds(600);
+  const auto client = Client::Create(std::move(options));
+  const absl::Status status = client.ok() ? (*client)->ListDatasets().status() : client.status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(status.message()), testing::StartsWith("no server can be reached ("));
+  return std::string(status.message());
+}
+
+TEST_F(TlsTest, WhatIsWrongIsSaidAtOnce) {
+  const Cluster tls(1, Config("server")), plain(1, SyntheticConfig(10));
+  EXPECT_THAT(Said({}, tls), HasSubstr("it speaks TLS, and this client plaintext"));
+  EXPECT_THAT(Said({.tls_ca_file = Path("server.crt")}, plain), HasSubstr("it speaks plaintext, and this client TLS"));
+  MakeCertificate(Path("other"));
+  EXPECT_THAT(Said({.tls_ca_file = Path("other.crt")}, tls), HasSubstr("by an authority that is unknown here"));
+  EXPECT_THAT(Said({.tls_ca_file = Path("server.crt"), .tls_server_name = "cpu1.example"}, tls),
+              HasSubstr("its certificate is for 127.0.0.1, and not for cpu1.example"));
+  MakeCertificate(Path("expired"), CertificateOptions{.life = -absl::Hours(1)});
+  const Cluster expired(1, Config("expired"));
+  EXPECT_THAT(Said({.tls_ca_file = Path("expired.crt")}, expired), HasSubstr("has expired: it is good from "));
+}
+
+TEST_F(TlsTest, WhatIsWrongWithTheClientsCertificateIsSaidAtOnce) {
+  MakeCertificate(Path("clients"));
+  MakeCertificate(Path("stranger"));
+  MakeCertificate(Path("expired"), CertificateOptions{.authority = Path("clients"), .life = -absl::Hours(1)});
+  v1::ServerConfig config = Config("server");
+  config.mutable_tls()->set_client_ca_file(Path("clients.crt"));
+  const Cluster cluster(1, config);
+  const auto by = [&](const std::string& name) {
+    return Client::Options{
+        .tls_ca_file = Path("server.crt"), .tls_cert_file = Path(name + ".crt"), .tls_key_file = Path(name + ".key")};
+  };
+  EXPECT_THAT(Said({.tls_ca_file = Path("server.crt")}, cluster), HasSubstr("it wants a certificate of its clients"));
+  EXPECT_THAT(Said(by("stranger"), cluster), HasSubstr("it refuses this client's certificate; did an authority"));
+  EXPECT_THAT(Said(by("expired"), cluster), HasSubstr("it refuses this client's certificate, which is good from "));
+}
+
+TEST_F(TlsTest, AClientsFilesAreCheckedWhenItIsMade) {
+  MakeCertificate(Path("other"));
+  const auto said = [&](const std::string& certificate, const std::string& key, const std::string& token = "") {
+    return std::string(Client::Create({.servers = {"a"},
+                                       .tls_ca_file = Path("server.crt"),
+                                       .tls_cert_file = certificate,
+                                       .tls_key_file = key,
+                                       .token_file = token})
+                           .status()
+                           .message());
+  };
+  EXPECT_THAT(said(Path("other.crt"), ""), HasSubstr("tls_key_file: must be given"));
+  EXPECT_THAT(said("", Path("other.key")), HasSubstr("tls_cert_file: must be given"));
+  EXPECT_THAT(said(Path("other.crt"), Path("server.key")), HasSubstr("tls_key_file: "));
+  EXPECT_THAT(said("", "", Path("nothing")), HasSubstr("token_file: cannot be read"));
+  std::ofstream(Path("token")) << "two words";
+  EXPECT_THAT(said("", "", Path("token")), HasSubstr("token_file: "));
+  EXPECT_EQ(said(Path("other.crt"), Path("other.key")), "");
+}
+
 TEST_F(TlsTest, FilesThatAreNoneAreNamed) {
   v1::ServerConfig config = Config("server");
   config.set_listen("127.0.0.1:0");

@@ -22,6 +22,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--servers", metavar="ADDRESS", nargs="+", help="also says what these servers offer: host:port")
     parser.add_argument("--tls-ca-file", metavar="FILE", help="the certificates that the servers' are checked against")
     parser.add_argument("--tls-server-name", metavar="NAME", help="the name in the servers' certificate")
+    parser.add_argument("--tls-cert-file", metavar="FILE", help="a certificate to show them, where they ask for one")
+    parser.add_argument("--tls-key-file", metavar="FILE", help="its key")
+    parser.add_argument("--token-file", metavar="FILE", help="a token to show them, where they ask for one")
     parser.add_argument("--connect-timeout", metavar="SECONDS", type=float, help="how long to wait for them, also where none is there yet")
     options = parser.parse_args(arguments)
 
@@ -75,6 +78,9 @@ def _server_lines(options: argparse.Namespace) -> Iterator[str]:
         connect_timeout=options.connect_timeout,
         tls_ca_file=options.tls_ca_file,
         tls_server_name=options.tls_server_name,
+        tls_cert_file=options.tls_cert_file,
+        tls_key_file=options.tls_key_file,
+        token_file=options.token_file,
     )
     yield f"  servers     {', '.join(options.servers)}"
     for dataset in offered["datasets"]:

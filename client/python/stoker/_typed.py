@@ -68,3 +68,6 @@ class Options(TypedDict, total=False):
     connections: Optional[int]
     tls_ca_file: Optional[str]
     tls_server_name: Optional[str]
+    tls_cert_file: Optional[str]
+    tls_key_file: Optional[str]
+    token_file: Optional[str]

@@ -37,7 +37,7 @@ class Connecting(_Wait):
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         super().__init__()
-        words = ("servers", "tls_ca_file", "tls_server_name")
+        words = ("servers", "tls_ca_file", "tls_server_name", "tls_cert_file", "tls_key_file", "token_file")
         self._options = _options.as_json({word: options.get(word) for word in words})
 
     def go_on(self) -> None:

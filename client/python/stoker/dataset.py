@@ -92,6 +92,9 @@ def servers_offer(
     connect_timeout: Optional[float] = None,
     tls_ca_file: Optional[str] = None,
     tls_server_name: Optional[str] = None,
+    tls_cert_file: Optional[str] = None,
+    tls_key_file: Optional[str] = None,
+    token_file: Optional[str] = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Asks servers what they offer.
 
@@ -104,6 +107,9 @@ def servers_offer(
             "connect_timeout": connect_timeout,
             "tls_ca_file": tls_ca_file,
             "tls_server_name": tls_server_name,
+            "tls_cert_file": tls_cert_file,
+            "tls_key_file": tls_key_file,
+            "token_file": token_file,
         }
     )
     stoker_list = _library.library().stoker_list

@@ -111,6 +111,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             loader. Without it, servers that all refuse connections or have no address fail at once, and others after 30.
         connections: to each server; 1.
         tls_ca_file, tls_server_name: against which the servers' certificate is checked.
+        tls_cert_file, tls_key_file: this loader's own certificate and key in PEM, where servers ask for one.
+        token_file: a token that says who this loader is; it is sent by TLS or a Unix socket alone, and read again when
+            it changes.
 
     To type checkers a loader is generic over its batches: ``Loader[tuple[torch.Tensor, ...]]`` with ``output="torch"``.
     Who knows more than they do says so: ``loader: stoker.Loader[tuple[Tensor, Tensor]] = stoker.Loader(…)``.
@@ -210,6 +213,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         connections: Optional[int] = None,
         tls_ca_file: Optional[str] = None,
         tls_server_name: Optional[str] = None,
+        tls_cert_file: Optional[str] = None,
+        tls_key_file: Optional[str] = None,
+        token_file: Optional[str] = None,
     ) -> None:
         super().__init__()
         self._handle: Optional[int] = None
@@ -266,6 +272,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             "connections": connections,
             "tls_ca_file": tls_ca_file,
             "tls_server_name": tls_server_name,
+            "tls_cert_file": tls_cert_file,
+            "tls_key_file": tls_key_file,
+            "token_file": token_file,
             **options_of(transforms, dtype, layout, bad_samples=bad_samples, jpeg_scaling=jpeg_scaling),
         }
         self._library = _library.library()

@@ -47,6 +47,7 @@ TEST(CapiOptionsTest, LeaveDefaultsWhereNothingIsSaid) {
 TEST(CapiOptionsTest, ReadEveryKey) {
   const CreateOptions options = Parsed(R"({
     "servers": ["a"], "connect_timeout": 1.5, "connections": 3, "tls_ca_file": "ca.pem", "tls_server_name": "n",
+    "tls_cert_file": "c.pem", "tls_key_file": "k.pem", "token_file": "token",
     "batch_size": 4, "dataset": "d", "pipeline_name": "p", "device": "cuda:1", "pin": "off", "pinned_bytes": 1048576,
     "seed": 18446744073709551615, "shuffle": {"mode": "block", "block_samples": 64, "window_blocks": 2},
     "last_batch": "pad", "rank": 1, "world_size": 2, "prefetch": 5, "prefetch_bytes": 1000, "names": true,
@@ -55,6 +56,9 @@ TEST(CapiOptionsTest, ReadEveryKey) {
   EXPECT_EQ(options.client.connections, 3);
   EXPECT_EQ(options.client.tls_ca_file, "ca.pem");
   EXPECT_EQ(options.client.tls_server_name, "n");
+  EXPECT_EQ(options.client.tls_cert_file, "c.pem");
+  EXPECT_EQ(options.client.tls_key_file, "k.pem");
+  EXPECT_EQ(options.client.token_file, "token");
   EXPECT_EQ(options.loader.dataset, "d");
   EXPECT_EQ(options.loader.pipeline_name, "p");
   EXPECT_EQ(options.device, "cuda:1");
@@ -135,6 +139,9 @@ TEST(CapiOptionsTest, ErrorsNameTheKey) {
             "options.shuffle: expected one of full, none, block, weighted, found 'all'");
   EXPECT_EQ(ErrorWith(R"("shuffle": {"mod": "full"})"), "options.shuffle.mod: unknown key; did you mean 'mode'?");
   EXPECT_EQ(ErrorWith(R"("tls_server_name": "x")"), "options.tls_server_name: needs tls_ca_file");
+  EXPECT_EQ(ErrorWith(R"("tls_cert_file": "x", "tls_key_file": "y")"), "options.tls_cert_file: needs tls_ca_file");
+  EXPECT_EQ(ErrorWith(R"("tls_ca_file": "z", "tls_key_file": "y")"),
+            "options.tls_cert_file: must be given: a certificate and its key go together");
   EXPECT_EQ(ErrorWith(R"("pipeline": {}, "pipeline_name": "x")"),
             "options.pipeline_name: give a pipeline or its name, not both");
   EXPECT_EQ(ErrorWith(R"("pipeline": 3)"), "options.pipeline: expected an object or YAML");

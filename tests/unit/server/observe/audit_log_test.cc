@@ -21,11 +21,12 @@ TEST_F(AuditLogTest, ALineSaysWhoAskedForWhatAndWhatBecameOfIt) {
   log_.Opened(who_, "photos");
   log_.Refused(who_, "other", absl::NotFoundError("no such dataset"));
   log_.Refused({.peer = "ipv4:10.0.0.2:6"}, "", absl::UnauthenticatedError("no token"));
-  EXPECT_THAT(lines_,
-              testing::ElementsAre(
-                  "audit: stream opened: 'team-a' by token at ipv4:10.0.0.1:5, dataset 'photos'",
-                  "audit: stream refused: 'team-a' by token at ipv4:10.0.0.1:5, dataset 'other': NOT_FOUND: no such dataset",
-                  "audit: stream refused: nobody known at ipv4:10.0.0.2:6, dataset '': UNAUTHENTICATED: no token"));
+  EXPECT_THAT(
+      lines_,
+      testing::ElementsAre(
+          "audit: stream opened: 'team-a' by token at ipv4:10.0.0.1:5, dataset 'photos'",
+          "audit: stream refused: 'team-a' by token at ipv4:10.0.0.1:5, dataset 'other': NOT_FOUND: no such dataset",
+          "audit: stream refused: nobody known at ipv4:10.0.0.2:6, dataset '': UNAUTHENTICATED: no token"));
 }
 
 TEST_F(AuditLogTest, AFloodIsCountedAndDoesNotHideWhoGetsIn) {

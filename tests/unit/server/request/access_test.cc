@@ -40,7 +40,9 @@ class AccessTest : public testing::Test {
     EXPECT_TRUE(access.ok()) << access.status();
     return access.ok() ? *std::move(access) : nullptr;
   }
-  std::string ErrorOf() const { return std::string(Access::Create(options_, [] { return kNow; }).status().message()); }
+  std::string ErrorOf() const {
+    return std::string(Access::Create(options_, [] { return kNow; }).status().message());
+  }
 
   static Evidence Token(const std::string& token) {
     return {.is_private = true, .authorizations = {absl::StrCat("Bearer ", token)}};
@@ -70,7 +72,8 @@ TEST_F(AccessTest, WhereTokensAreTakenAClientHasToShowOneOrACertificate) {
   EXPECT_EQ(access->Identify(Token("secret"))->name, "team-a");
   EXPECT_EQ(access->Identify(Token("secret"))->proof, Proof::kToken);
   EXPECT_EQ(access->Identify({.has_certificate = true, .uris = {"team-c"}})->name, "team-c");
-  for (const Evidence& evidence : {Evidence(), Token("wrong"), Token(""), Evidence{.authorizations = {"Bearer secret"}}})
+  for (const Evidence& evidence :
+       {Evidence(), Token("wrong"), Token(""), Evidence{.authorizations = {"Bearer secret"}}})
     EXPECT_TRUE(absl::IsUnauthenticated(access->Identify(evidence).status()));
   EXPECT_THAT(NameOf(*access, Evidence()), HasSubstr("--token-file"));
   EXPECT_THAT(NameOf(*access, Token("wrong")), HasSubstr("does not know the client's token"));
@@ -93,8 +96,9 @@ TEST_F(AccessTest, ATokenIsLookedUpBeforeItIsTakenForAJwt) {
   jwt.set_keys_file(Path("keys"));
   options_.config.set_token_file(Path("tokens"));
   const auto access = Make();
-  const std::string claims = absl::StrCat(R"({"iss": "https://issuer.example", "aud": "stoker", "sub": "team-j", "exp": )",
-                                          absl::ToUnixSeconds(kNow) + 10, "}");
+  const std::string claims =
+      absl::StrCat(R"({"iss": "https://issuer.example", "aud": "stoker", "sub": "team-j", "exp": )",
+                   absl::ToUnixSeconds(kNow) + 10, "}");
   EXPECT_EQ(NameOf(*access, Token("secret")), "team-a");
   EXPECT_EQ(access->Identify(Token(signer.Sign(claims)))->name, "team-j");
   EXPECT_EQ(access->Identify(Token(signer.Sign(claims)))->proof, Proof::kJwt);

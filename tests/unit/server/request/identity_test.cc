@@ -40,8 +40,8 @@ TEST(IdentityTest, ATokenIsTakenOnlyWhereOthersCannotReadIt) {
 
 TEST(IdentityTest, OtherHeadersAreRefused) {
   EXPECT_TRUE(absl::IsUnauthenticated(BearerToken({.is_private = true, .authorizations = {"Basic abc"}}).status()));
-  EXPECT_TRUE(absl::IsUnauthenticated(
-      BearerToken({.is_private = true, .authorizations = {"Bearer a", "Bearer b"}}).status()));
+  EXPECT_TRUE(
+      absl::IsUnauthenticated(BearerToken({.is_private = true, .authorizations = {"Bearer a", "Bearer b"}}).status()));
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ TEST(JwtTest, TheSignatureOfTheStandardsExampleIsGood) {
   const std::string text =
       "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0c"
       "nVlfQ";
-  const std::string signature = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
+  const std::string signature =
+      "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
   JwtIssuerKeys issuer = IssuerWith(jwks);
   issuer.issuer.set_issuer("joe");
   const auto good = VerifyJwt(absl::StrCat(text, ".", signature), {issuer}, kNow);
@@ -179,8 +180,8 @@ TEST(JwtTest, KeysThatProveLittleAreNotTaken) {
   for (const std::string& none :
        {std::string(), std::string("{}"), std::string("[]"), std::string(R"({"keys": []})"),
         std::string(R"({"keys": [1, null]})"), with("P-256", "P-384"), with("\"x\": \"", "\"x\": \"AA"),
-        with("\"crv\"", "\"use\": \"enc\", \"crv\""), with("\"crv\"", "\"alg\": \"ES384\", \"crv\""),
-        with("EC", "oct"), with("\"y\": \"", "\"y\": \"*")})
+        with("\"crv\"", "\"use\": \"enc\", \"crv\""), with("\"crv\"", "\"alg\": \"ES384\", \"crv\""), with("EC", "oct"),
+        with("\"y\": \"", "\"y\": \"*")})
     EXPECT_TRUE(absl::IsInvalidArgument(JwtKeys::Parse(none).status())) << none;
   EXPECT_EQ(JwtKeys::Parse(absl::StrCat("{\"keys\": [", weak.Jwk(), ", ", Ec().Jwk(), "]}"))->size(), 1);
 }

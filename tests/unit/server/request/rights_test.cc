@@ -29,7 +29,8 @@ TEST(RightsTest, WhatIsNotForAClientIsAsWhatDoesNotExist) {
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(without(std::string(hidden.message()), "private"), without(std::string(missing.message()), "missing"));
   EXPECT_EQ(missing.message(), "no dataset 'missing' is configured here; there are: open, secret");
-  EXPECT_EQ(Rights(Rights::Allowed{{"a", {"b"}}}).Check("", "a").message(), "no dataset 'a' is configured here; there are: none");
+  EXPECT_EQ(Rights(Rights::Allowed{{"a", {"b"}}}).Check("", "a").message(),
+            "no dataset 'a' is configured here; there are: none");
 }
 
 }  // namespace
