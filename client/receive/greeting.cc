@@ -97,10 +97,7 @@ class TlsAttempt {
  public:
   // `tls` must outlive it.
   TlsAttempt(const Security::Tls& tls, const std::string& name, bool verify)
-      : tls_(tls),
-        name_(name),
-        context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free),
-        ssl_(nullptr, SSL_free) {
+      : tls_(tls), name_(name), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), ssl_(nullptr, SSL_free) {
     SSL_CTX_set_client_cert_cb(context_.get(), [](SSL* ssl, X509**, EVP_PKEY**) {
       static_cast<TlsAttempt*>(SSL_get_app_data(ssl))->asked_ = true;  // The server asks for one, and there is none.
       return 0;
@@ -143,13 +140,15 @@ class TlsAttempt {
   // What the handshake, or what followed, failed with.
   Obstacle Problem() const {
     if (const long verdict = SSL_get_verify_result(ssl_.get()); verdict != X509_V_OK) return Untrusted(verdict);
-    if (reason_ == SSL_R_WRONG_VERSION_NUMBER || reason_ == SSL_R_HTTP_REQUEST || reason_ == SSL_R_PACKET_LENGTH_TOO_LONG)
+    if (reason_ == SSL_R_WRONG_VERSION_NUMBER || reason_ == SSL_R_HTTP_REQUEST ||
+        reason_ == SSL_R_PACKET_LENGTH_TOO_LONG)
       return Certain(
           "it speaks plaintext, and this client TLS; leave tls_ca_file (--tls-ca) out, or give the server a "
           "certificate");
     if (asked_ && (closed_ || alert_ != 0))
-      return Certain("it wants a certificate of its clients, and this one has none; give it one (tls_cert_file and "
-                     "tls_key_file, --tls-cert and --tls-key)");
+      return Certain(
+          "it wants a certificate of its clients, and this one has none; give it one (tls_cert_file and "
+          "tls_key_file, --tls-cert and --tls-key)");
     if (alert_ != 0 || (closed_ && proves_ && SSL_get_peer_cert_chain(ssl_.get()) != nullptr)) return Refused();
     return {};
   }
@@ -190,9 +189,10 @@ class TlsAttempt {
         continue;
       }
       reason_ = ERR_GET_REASON(ERR_peek_error());
-      if (reason_ > SSL_AD_REASON_OFFSET && reason_ < SSL_AD_REASON_OFFSET + 256) alert_ = reason_ - SSL_AD_REASON_OFFSET;
-      closed_ = error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_SYSCALL ||
-                reason_ == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+      if (reason_ > SSL_AD_REASON_OFFSET && reason_ < SSL_AD_REASON_OFFSET + 256)
+        alert_ = reason_ - SSL_AD_REASON_OFFSET;
+      closed_ =
+          error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_SYSCALL || reason_ == SSL_R_UNEXPECTED_EOF_WHILE_READING;
       ERR_clear_error();
       return false;
     }
@@ -204,10 +204,12 @@ class TlsAttempt {
       case X509_V_ERR_CERT_HAS_EXPIRED:
       case X509_V_ERR_CERT_NOT_YET_VALID: {
         if (certificate == nullptr) break;
-        const absl::Time begin = TimeOf(X509_get0_notBefore(certificate)), end = TimeOf(X509_get0_notAfter(certificate));
+        const absl::Time begin = TimeOf(X509_get0_notBefore(certificate)),
+                         end = TimeOf(X509_get0_notAfter(certificate));
         return Certain(absl::StrCat("its certificate, or that of an authority, ",
                                     verdict == X509_V_ERR_CERT_HAS_EXPIRED ? "has expired" : "is not valid yet",
-                                    ": it is good from ", Utc(begin), " to ", Utc(end), "; is this machine's clock right?"));
+                                    ": it is good from ", Utc(begin), " to ", Utc(end),
+                                    "; is this machine's clock right?"));
       }
       case X509_V_ERR_HOSTNAME_MISMATCH:
       case X509_V_ERR_IP_ADDRESS_MISMATCH:
@@ -220,7 +222,8 @@ class TlsAttempt {
       case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
         return Certain(
-            "its certificate is by an authority that is unknown here; is tls_ca_file (--tls-ca) the one that signed it?");
+            "its certificate is by an authority that is unknown here; is tls_ca_file (--tls-ca) the one that signed "
+            "it?");
       default: break;
     }
     return Certain(absl::StrCat("its certificate is not trusted: ", X509_verify_cert_error_string(verdict)));
@@ -232,10 +235,11 @@ class TlsAttempt {
     const auto [begin, end] = ValidTimes(tls_.certificate);
     const absl::Time now = absl::Now();
     if (now < begin || now >= end)
-      return Certain(absl::StrCat("it refuses this client's certificate, which is good from ", Utc(begin), " to ",
-                                  Utc(end)));
-    return Certain("it refuses this client's certificate; did an authority sign it that the server knows "
-                   "(tls.client_ca_file there)?");
+      return Certain(
+          absl::StrCat("it refuses this client's certificate, which is good from ", Utc(begin), " to ", Utc(end)));
+    return Certain(
+        "it refuses this client's certificate; did an authority sign it that the server knows "
+        "(tls.client_ca_file there)?");
   }
 
   const Security::Tls& tls_;
@@ -286,8 +290,9 @@ Obstacle FindGreetingObstacle(const OpenSocket& open, const Security::Tls& tls, 
   if (uses_tls) return GreetByTls(open, tls, name, deadline);
   // A server that closes a plaintext connection may have had other reasons, such as too many of them.
   if (SpeaksPlaintext(open, SteadyNow() + (deadline - SteadyNow()) / 2) || !SpeaksTls(open, name, deadline)) return {};
-  return Certain("it speaks TLS, and this client plaintext; give it the authority of the server's certificate "
-                 "(tls_ca_file, --tls-ca)");
+  return Certain(
+      "it speaks TLS, and this client plaintext; give it the authority of the server's certificate "
+      "(tls_ca_file, --tls-ca)");
 }
 
 }  // namespace stoker

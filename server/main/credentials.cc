@@ -13,6 +13,11 @@
 namespace stoker {
 namespace {
 
+// gRPC 1.51 calls Fetch under a lock, and frees what it replaces under that lock; but a connection that asked just
+// before begins its handshake with that, without the lock. That takes it microseconds. No other can come while Fetch
+// waits. cmake/grpc/5-certificates.patch mends it where gRPC is built here.
+constexpr absl::Duration kSettle = absl::Milliseconds(200);
+
 grpc_ssl_client_certificate_request_type RequestOf(const v1::TlsConfig& config) {
   if (config.client_ca_file().empty()) return GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
   return config.client_certificates() == v1::CLIENT_CERTIFICATES_OPTIONAL
@@ -113,7 +118,9 @@ class Credentials : public grpc::ServerCredentials {
   static grpc_ssl_certificate_config_reload_status Fetch(void* data, grpc_ssl_server_certificate_config** config) {
     Port& port = *static_cast<Port*>(data);
     const ServedTls::Version version = port.served->current();
-    if (port.number.exchange(version.number) == version.number) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    const uint64_t before = port.number.exchange(version.number);
+    if (before == version.number) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    if (before != 0) absl::SleepFor(kSettle);
     const TlsFiles& files = *version.files;
     const grpc_ssl_pem_key_cert_pair pair = {files.key.c_str(), files.certificate.c_str()};
     // gRPC 1.51 wants authorities here even where clients are asked for nothing, and then does not use them.

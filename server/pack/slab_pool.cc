@@ -64,12 +64,19 @@ struct SlabPool::State {
 // guards all members but `state`.
 struct SlabPool::Shares {
   const std::shared_ptr<State> state;
+  const std::shared_ptr<Group> group;                        // may be null
   uint64_t span_bytes = 0;                                   // what is reserved for one span
   bool open = true;                                          // whether the account still exists
   bool lent = false;                                         // whether others have the reservation
   bool wanting = false;                                      // whether the stream wants a span
   uint64_t held = 0;                                         // bytes of this account's slabs
   std::chrono::steady_clock::time_point resting_since = {};  // while it wants and holds nothing
+
+  // Whether the group's bound allows a slab of `size`.
+  bool GroupAllows(uint64_t size) const {
+    return group == nullptr || group->most_bytes_ == 0 || group->held_ == 0 ||
+           group->held_ + size <= group->most_bytes_;
+  }
 
   uint64_t reservation() const { return open && !lent ? span_bytes : 0; }
 
@@ -104,16 +111,22 @@ uint64_t SlabPool::held_bytes() const {
 
 uint64_t SlabPool::max_span_bytes() const { return budget_bytes() / 8; }
 
-absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes) {
+absl::StatusOr<std::unique_ptr<SlabPool::Account>> SlabPool::OpenAccount(uint64_t span_bytes,
+                                                                         std::shared_ptr<Group> group) {
   absl::MutexLock lock(&state_->mutex);
   const uint64_t needed = span_bytes + kStreamOverheadBytes;
   if (!state_->MakeRoom(needed)) return state_->NoRoom(needed);
   state_->reserved += needed;
   ++state_->streams;
-  auto shares = std::make_shared<Shares>(Shares{.state = state_, .span_bytes = span_bytes});
+  auto shares = std::make_shared<Shares>(Shares{.state = state_, .group = std::move(group), .span_bytes = span_bytes});
   shares->RestIfIdle();
   state_->accounts.push_back(shares.get());
   return std::make_unique<Account>(std::move(shares));
+}
+
+void SlabPool::SetMost(Group& group, uint64_t most_bytes) {
+  absl::MutexLock lock(&state_->mutex);
+  group.most_bytes_ = most_bytes;
 }
 
 bool SlabPool::State::MakeRoom(uint64_t needed) {
@@ -182,11 +195,13 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
   State& state = *shares_->state;
   {
     absl::MutexLock lock(&state.mutex);
+    if (!shares_->GroupAllows(size)) return std::nullopt;
     const uint64_t before = shares_->SharedIfHeld(shares_->held);
     const uint64_t after = shares_->SharedIfHeld(shares_->held + size);
     if (after - before > state.free_shared()) return std::nullopt;
     if (shares_->held > 0 && after > state.free_shared()) return std::nullopt;  // This is the dynamic threshold.
     shares_->held += size;
+    if (shares_->group != nullptr) shares_->group->held_ += size;
     state.shared += after - before;
     state.held += size;
   }
@@ -234,6 +249,7 @@ void SlabPool::Slab::Release() {
     absl::MutexLock lock(&state.mutex);
     state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
     shares->held -= size_;
+    if (shares->group != nullptr) shares->group->held_ -= size_;
     shares->RestIfIdle();
     state.held -= size_;
     if (buffer_ != nullptr) state.Recycle(buffer_, size_);

@@ -81,6 +81,18 @@ class SlabPool {
     std::shared_ptr<Shares> shares_;
   };
 
+  // Bounds the slabs of several accounts together. All of its accounts are of one pool, whose lock guards it.
+  class Group {
+   public:
+    // `most_bytes` is the bound; 0: none.
+    explicit Group(uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+   private:
+    friend class SlabPool;
+    uint64_t most_bytes_;
+    uint64_t held_ = 0;
+  };
+
   // Bytes that gRPC may hold for a stream beside its slabs (measured with a stalled reader: 20 to 40 MB).
   static constexpr uint64_t kStreamOverheadBytes = uint64_t{32} << 20;
 
@@ -93,8 +105,12 @@ class SlabPool {
            Clock clock = std::chrono::steady_clock::now);
 
   // Opens an account that always has room for one span of `span_bytes`. ResourceExhausted, with the figures, if the
-  // budget has no room for another stream.
-  absl::StatusOr<std::unique_ptr<Account>> OpenAccount(uint64_t span_bytes);
+  // budget has no room for another stream. With a `group` it takes a slab only while the slabs of the group's accounts
+  // have no more bytes than that allows; but where they have none, one slab of any size.
+  absl::StatusOr<std::unique_ptr<Account>> OpenAccount(uint64_t span_bytes, std::shared_ptr<Group> group = nullptr);
+
+  // Changes the bound of a group of this pool's accounts.
+  void SetMost(Group& group, uint64_t most_bytes);
 
   // Bytes of the largest span that a stream may ask for: an eighth of the budget, so that a few streams cannot reserve
   // it all.

@@ -120,7 +120,9 @@ absl::Status StreamReactor::Open(const v1::Open& open, const absl::Status& admit
     log->Made(span.header);
     outbox->Deliver(std::move(span));
   };
-  auto opened = admitted.ok() ? opener_.engine->Open(open, deliver) : admitted;
+  const Quota& quota = client_.admission->quota();
+  const WorkShare share = {client_.who.identity, quota.bytes_in_flight, quota.worker_percent};
+  auto opened = admitted.ok() ? opener_.engine->Open(open, deliver, share) : admitted;
   if (!opened.ok()) {
     client_.audit->Refused(client_.who, open.dataset(), opened.status());
     return opened.status();

@@ -52,8 +52,7 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Drain() { outbox_->SendDrain(); }
 
  private:
-  StreamReactor(Opener opener, Client client, std::shared_ptr<StreamLog> log,
-                std::function<void(StreamReactor*)> done);
+  StreamReactor(Opener opener, Client client, std::shared_ptr<StreamLog> log, std::function<void(StreamReactor*)> done);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override { outbox_->OnWriteDone(ok); }

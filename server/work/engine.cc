@@ -218,7 +218,8 @@ absl::StatusOr<v1::ListSamplesResponse> Engine::ListSamples(const v1::ListSample
   return PageOfLabels(*dataset, samples, request.labels().first());
 }
 
-absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& open, WorkerPool::Deliver deliver) {
+absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& open, WorkerPool::Deliver deliver,
+                                                             const WorkShare& share) {
   const auto catalog = this->catalog();
   STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, open.dataset()));
   STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
@@ -233,7 +234,7 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
   STOKER_ASSIGN_OR_RETURN(auto plan, StreamPlan::Create(name, std::move(pipeline), opened.identity(), open.seed(),
                                                         open.shuffle(), open.names(), std::move(samples.selection)));
   opened.set_stream_key(plan.stream_key());
-  STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver)));
+  STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver), share));
   return std::unique_ptr<Stream>(
       new Stream(std::move(opened), std::move(plan), workers_.max_span_bytes(), std::move(work)));
 }

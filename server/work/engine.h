@@ -94,8 +94,9 @@ class Engine {
 
   // Opens a stream whose spans go to `deliver`, which is called on worker threads and must not block. It may be called
   // for spans in hand after the stream is destroyed. Errors as of Describe, and ResourceExhausted if there is no memory
-  // for another stream.
-  absl::StatusOr<std::unique_ptr<Stream>> Open(const v1::Open& open, WorkerPool::Deliver deliver);
+  // for another stream. `share` says whose stream it is.
+  absl::StatusOr<std::unique_ptr<Stream>> Open(const v1::Open& open, WorkerPool::Deliver deliver,
+                                               const WorkShare& share = {});
 
   int workers() const { return options_.workers; }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <new>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "common/wire/span_codec.h"
+#include "server/work/fair_shares.h"
 #include "server/work/span_maker.h"
 
 namespace stoker {
@@ -22,12 +25,26 @@ constexpr absl::Duration kNoMemoryPause = absl::Milliseconds(10);
 
 }  // namespace
 
+// Whose turn it is before it is one of its streams'. The pool's mutex guards all members but the constant.
+struct WorkerPool::Party {
+  const std::shared_ptr<SlabPool::Group> group;
+  uint32_t percent = 0;
+  int in_work = 0;  // spans of its streams that workers are making
+
+  // This party's virtual time: nanoseconds that workers spent on it, divided by its share of them at that time; and the
+  // part that is estimated, of spans in work.
+  double worked_ns = 0, charged_ns = 0;
+
+  uint64_t served_ns = 0;  // virtual time of the stream of its own that was served last
+};
+
 // A stream as workers see it. The pool's mutex guards all members but the constants and the atomic.
 struct WorkerPool::Queue {
   const std::shared_ptr<const Dataset> dataset;
   const StreamPlan plan;
   const Deliver deliver;
   const std::unique_ptr<SlabPool::Account> account;
+  const std::shared_ptr<Party> party;
 
   struct Wanted {
     SpanId span;
@@ -64,6 +81,7 @@ struct WorkerPool::State {
     Queue::Wanted wanted;
     SlabPool::Slab slab;
     uint64_t charged_ns;  // estimated nanoseconds that the queue was charged for this span
+    double share;         // of its party, when it was taken
   };
 
   const SampleLimits limits;
@@ -75,8 +93,9 @@ struct WorkerPool::State {
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   std::atomic<bool> stopping_now = false;  // equals `stopping`, for workers that ask in mid-span without the mutex
   std::vector<std::shared_ptr<Queue>> queues ABSL_GUARDED_BY(mutex);
-  uint64_t served_ns ABSL_GUARDED_BY(mutex) = 0;  // virtual time of the stream that was served last
-  uint64_t usual_ns ABSL_GUARDED_BY(mutex) = 0;   // nanoseconds that a span of any stream usually takes
+  std::map<std::string, std::weak_ptr<Party>> parties ABSL_GUARDED_BY(mutex);  // those that have streams, and some more
+  double served_ns ABSL_GUARDED_BY(mutex) = 0;   // virtual time of the party that was served last
+  uint64_t usual_ns ABSL_GUARDED_BY(mutex) = 0;  // nanoseconds that a span of any stream usually takes
 
   void Wake() {
     absl::MutexLock lock(&mutex);
@@ -97,13 +116,29 @@ struct WorkerPool::State {
     return std::nullopt;
   }
 
+  static bool IsBusy(const Queue& queue) { return queue.in_work > 0 || !queue.wanted.empty(); }
+
+  // The part of the workers' time that `party` may have, beside all others that want some.
+  double ShareOf(const Party& party) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (parties.size() == 1) return 1;
+    std::vector<const Party*> busy = {&party};
+    for (const auto& queue : queues)
+      if (IsBusy(*queue) && std::find(busy.begin(), busy.end(), queue->party.get()) == busy.end())
+        busy.push_back(queue->party.get());
+    std::vector<uint32_t> percents;
+    for (const Party* one : busy) percents.push_back(one->percent);
+    return FairShares(percents).front();
+  }
+
   // Takes the first want of the least served stream that can be begun now; none if there is no such want.
   std::optional<Task> TryTake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::vector<std::shared_ptr<Queue>> candidates;
     for (const auto& queue : queues)
       if (!queue->wanted.empty()) candidates.push_back(queue);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const auto& a, const auto& b) { return a->worked_ns < b->worked_ns; });
+    std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a->party->worked_ns, a->party.get(), a->worked_ns) <
+             std::tuple(b->party->worked_ns, b->party.get(), b->worked_ns);
+    });
     for (auto& queue : candidates) {
       // `next` is the first want whose span no other worker is making, be it for this stream or another.
       const auto next = std::find_if(queue->wanted.begin(), queue->wanted.end(), [&](const Queue::Wanted& wanted) {
@@ -121,10 +156,14 @@ struct WorkerPool::State {
         if (!next->anew) cache.GiveUp(queue->KeyOf(next->span));
         continue;
       }
-      Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(std::max(usual_ns, queue->weighed_ns))};
+      Task task{queue, *next, *std::move(slab), queue->usual_ns.value_or(std::max(usual_ns, queue->weighed_ns)),
+                ShareOf(*queue->party)};
       queue->worked_ns += task.charged_ns;
       queue->charged_ns += task.charged_ns;
       ++queue->in_work;
+      queue->party->worked_ns += static_cast<double>(task.charged_ns) / task.share;
+      queue->party->charged_ns += static_cast<double>(task.charged_ns) / task.share;
+      ++queue->party->in_work;
       queue->wanted.erase(next);
       if (queue->wanted.empty()) queue->account->Rest();
       return task;
@@ -132,26 +171,56 @@ struct WorkerPool::State {
     return std::nullopt;
   }
 
-  // Lets a stream that wants again after a rest catch up with the busy stream that was served least, or if none is busy
-  // with the one served last. Thus rest earns no credit.
+  // Lets a stream that wants again after a rest catch up with its party's busy stream that was served least, or if none
+  // is busy with the one served last; and so its party with the other parties. Thus rest earns no credit.
   void Catch(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    Party& party = *queue.party;
     std::optional<uint64_t> least;
-    for (const auto& other : queues)
-      if (other.get() != &queue && (other->in_work > 0 || !other->wanted.empty()))
+    std::optional<double> least_party;
+    bool party_rests = party.in_work == 0;
+    for (const auto& other : queues) {
+      if (other.get() == &queue || !IsBusy(*other)) continue;
+      if (other->party == queue.party) {
+        party_rests = false;
         least = std::min(least.value_or(~uint64_t{0}), other->worked_ns - other->charged_ns);
-    queue.worked_ns = std::max(queue.worked_ns, least.value_or(served_ns));
+      } else {
+        const double worked_ns = other->party->worked_ns - other->party->charged_ns;
+        least_party = std::min(least_party.value_or(worked_ns), worked_ns);
+      }
+    }
+    queue.worked_ns = std::max(queue.worked_ns, least.value_or(party.served_ns));
+    if (party_rests) party.worked_ns = std::max(party.worked_ns, least_party.value_or(served_ns));
   }
 
   // Replaces the estimate for one span by the time that it took, and learns from it: both usual times are exponential
   // averages in which a new span counts a quarter.
-  void Served(Queue& queue, uint64_t charged_ns, uint64_t worked_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  void Served(const Task& task, uint64_t worked_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    Queue& queue = *task.queue;
     --queue.in_work;
-    queue.worked_ns += worked_ns - charged_ns;
-    queue.charged_ns -= charged_ns;
-    served_ns = queue.worked_ns - queue.charged_ns;
+    queue.worked_ns += worked_ns - task.charged_ns;
+    queue.charged_ns -= task.charged_ns;
+    Party& party = *queue.party;
+    --party.in_work;
+    party.worked_ns += (static_cast<double>(worked_ns) - static_cast<double>(task.charged_ns)) / task.share;
+    party.charged_ns -= static_cast<double>(task.charged_ns) / task.share;
+    party.served_ns = queue.worked_ns - queue.charged_ns;
+    served_ns = party.worked_ns - party.charged_ns;
     const auto with = [&](uint64_t usual) { return usual - usual / 4 + worked_ns / 4; };
     queue.usual_ns = queue.usual_ns.has_value() ? with(*queue.usual_ns) : worked_ns;
     usual_ns = with(usual_ns);
+  }
+
+  // The party of a new stream, with its bounds as of now.
+  std::shared_ptr<Party> PartyOf(const WorkShare& share, SlabPool& slabs) ABSL_LOCKS_EXCLUDED(mutex) {
+    absl::MutexLock lock(&mutex);
+    std::erase_if(parties, [](const auto& entry) { return entry.second.expired(); });
+    std::shared_ptr<Party> party = parties[share.party].lock();
+    if (party == nullptr) party = std::make_shared<Party>(Party{.group = std::make_shared<SlabPool::Group>(0)});
+    party->percent = share.worker_percent;
+    slabs.SetMost(*party->group, share.bytes_in_flight);
+    parties[share.party] = party;
+    changed.SignalAll();  // The bounds may allow more now.
+    return party;
   }
 
   // One worker's loop, until the pool stops. `begun` says since when it has its span, in nanoseconds of `now`; 0: none.
@@ -256,7 +325,7 @@ void WorkerPool::State::Run(std::atomic<int64_t>& begun_ns) {
     begun_ns = 0;
     const uint64_t worked_ns = std::chrono::nanoseconds(now() - begun).count();
     absl::MutexLock lock(&mutex);
-    Served(*task->queue, task->charged_ns, worked_ns);
+    Served(*task, worked_ns);
   }
 }
 
@@ -290,11 +359,13 @@ bool WorkerPool::stuck() const {
 const SpanCache& WorkerPool::cache() const { return state_->cache; }
 
 absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::shared_ptr<const Dataset> dataset,
-                                                                          StreamPlan plan, Deliver deliver) {
+                                                                          StreamPlan plan, Deliver deliver,
+                                                                          const WorkShare& share) {
   const uint64_t span_bytes = plan.pipeline().span_samples() * plan.pipeline().sample_bytes();
-  STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes));
-  auto queue =
-      std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account)});
+  std::shared_ptr<Party> party = state_->PartyOf(share, slabs_);
+  STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes, party->group));
+  auto queue = std::shared_ptr<Queue>(
+      new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account), std::move(party)});
   const double sample_seconds = Seconds(queue->plan.pipeline().CostOf(kUsualImage));
   queue->weighed_ns = static_cast<uint64_t>(1e9 * sample_seconds * queue->plan.pipeline().span_samples());
   {

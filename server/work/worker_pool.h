@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -41,11 +42,19 @@ struct FinishedSpan {
   std::span<const uint8_t> payload() const { return kept != nullptr ? std::span(kept->payload) : slab.bytes(); }
 };
 
-// Threads that run spans to completion, one span a thread, in fair turns between streams.
+// Whose stream it is. All streams of one party share its turns and its bounds; a new stream brings these up to date.
+struct WorkShare {
+  std::string party;
+  uint64_t bytes_in_flight = 0;  // of its spans that are in the making, or made and not yet sent; 0: no bound
+  uint32_t worker_percent = 0;   // of the workers' time while others want it too; 0: as much as others
+};
+
+// Threads that run spans to completion, one span a thread, in fair turns between parties, and between a party's
+// streams.
 //
-// A free worker looks at the streams that want a span and may take a slab now. It serves the one that has had the least
-// working time so far (start-time fair queuing: Goyal, Vin and Cheng, SIGCOMM 1996). Within a stream, wants are served
-// in the order in which they came.
+// A free worker looks at the streams that want a span and may take a slab now. It serves the party that has had the
+// least working time so far, in proportion to its share, and of its streams the one that has had the least (start-time
+// fair queuing: Goyal, Vin and Cheng, SIGCOMM 1996). Within a stream, wants are served in the order in which they came.
 //
 // With a cache, a kept span is sent instead of made again. A want for a span that another worker is making waits for
 // that worker, and the free worker takes the next want. What is wanted anew is made whatever the cache has, and not
@@ -55,6 +64,7 @@ struct FinishedSpan {
 class WorkerPool {
   struct State;
   struct Queue;
+  struct Party;
 
  public:
   // Receives a stream's spans. It is called on a worker's thread and must not block.
@@ -108,7 +118,7 @@ class WorkerPool {
 
   // Adds a stream, whose spans go to `deliver`. ResourceExhausted if there is no memory for another stream.
   absl::StatusOr<std::unique_ptr<Stream>> AddStream(std::shared_ptr<const Dataset> dataset, StreamPlan plan,
-                                                    Deliver deliver);
+                                                    Deliver deliver, const WorkShare& share = {});
 
   // Changes slab_bytes. What is taken or reserved stays; new streams are refused until it fits.
   void SetSlabBytes(uint64_t bytes) { slabs_.SetBudget(bytes); }

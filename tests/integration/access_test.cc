@@ -260,8 +260,8 @@ TEST_F(AccessTest, WhereCertificatesAreRequiredNobodyWithoutOneGetsBeyondTheHand
   ExpectReads(address, true, {.certificate = "team-b", .token = "token-a"}, kOfB);
   ExpectReads(address, true, {.certificate = "server"}, kOpen);
   MakeCertificate(Path("stranger"), "DNS:team-a");
-  MakeCertificate(Path("expired"), CertificateOptions{
-                                       .names = "DNS:team-a", .authority = Path("ca"), .life = -absl::Hours(1)});
+  MakeCertificate(Path("expired"),
+                  CertificateOptions{.names = "DNS:team-a", .authority = Path("ca"), .life = -absl::Hours(1)});
   for (const Proof& proof : {Proof(), Proof{.token = "token-a"}, Proof{.certificate = "stranger"},
                              Proof{.certificate = "expired", .token = "token-a"}})
     ExpectRefused(address, true, proof, absl::StatusCode::kUnavailable);
@@ -398,8 +398,8 @@ TEST_F(AccessTest, FiftyStreamsGoOnWhileAllIsReplacedAndNewOnesGetTheNew) {
   EXPECT_THAT(server.service_log().Total(), testing::StartsWith(opened));
 
   MakeCertificate(Path("ca"), CertificateOptions{.names = "", .common_name = "authority"});
-  for (const auto& [name, names] : std::vector<std::pair<std::string, std::string>>{{"server", "IP:127.0.0.1"},
-                                                                                    {"team-a", "DNS:team-a"}})
+  for (const auto& [name, names] :
+       std::vector<std::pair<std::string, std::string>>{{"server", "IP:127.0.0.1"}, {"team-a", "DNS:team-a"}})
     MakeCertificate(Path(name), CertificateOptions{.names = names, .authority = Path("ca")});
   Write("tokens", absl::StrCat(Sha256("token-2"), " team-a\n", Sha256("token-b"), " team-b\n"));
   v1::ServerConfig next = config;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
@@ -84,6 +85,11 @@ class Collector {
     return order_;
   }
   std::vector<FinishedSpan>& spans() { return spans_; }
+  // Takes the spans off, while others may come.
+  std::vector<FinishedSpan> Take() {
+    absl::MutexLock lock(&mutex_);
+    return std::exchange(spans_, {});
+  }
 
  private:
   absl::Mutex mutex_;
@@ -139,6 +145,80 @@ TEST(WorkerPoolTest, RestEarnsNoCredit) {
   gate.Notify();
   const auto order = collector.Await(3001);
   EXPECT_EQ(order.back(), 2) << "the stream that had worked waited for the new one";
+}
+
+// How many of the first `count` spans in `order` are of `stream`.
+long Of(int stream, const std::vector<int>& order, size_t count) {
+  return std::count(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), stream);
+}
+
+TEST(WorkerPoolTest, APartyGetsNoMoreTurnsForMoreStreams) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  FakeClock clock;
+  dataset->clock = &clock;
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = uint64_t{1} << 30, .clock = clock.clock()});
+  std::vector<std::unique_ptr<WorkerPool::Stream>> many;
+  for (int i = 0; i < 4; ++i)
+    many.push_back(*pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "many"}));
+  auto one = *pool.AddStream(dataset, Plan(*dataset), collector.For(2), {.party = "one"});
+  for (uint64_t i = 0; i < 200; ++i) {
+    for (auto& stream : many) ASSERT_TRUE(stream->Want({0, i * 4096, 4096}).ok());
+    ASSERT_TRUE(one->Want({0, i * 4096, 4096}).ok());
+  }
+  gate.Notify();
+  EXPECT_NEAR(Of(2, collector.Await(1000), 300), 150, 10);
+}
+
+TEST(WorkerPoolTest, APartyGetsItsPercentWhileOthersWantTheWorkersAndAllWhenTheyDoNot) {
+  auto dataset = std::make_shared<FakeDataset>();
+  absl::Notification gate;
+  dataset->gate = &gate;
+  FakeClock clock;
+  dataset->clock = &clock;
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = uint64_t{1} << 30, .clock = clock.clock()});
+  auto bounded = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "a", .worker_percent = 10});
+  auto other = *pool.AddStream(dataset, Plan(*dataset), collector.For(2), {.party = "b"});
+  for (uint64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(bounded->Want({0, i * 4096, 4096}).ok());
+    ASSERT_TRUE(other->Want({0, i * 4096, 4096}).ok());
+  }
+  gate.Notify();
+  EXPECT_NEAR(Of(1, collector.Await(400), 200), 20, 5);
+}
+
+TEST(WorkerPoolTest, APartysSpansInFlightAreBoundedTogether) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool({.workers = 2, .slab_bytes = uint64_t{1} << 30});
+  const WorkShare share = {.party = "a", .bytes_in_flight = 3 * 4096};
+  auto first = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), share);
+  auto second = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), share);
+  auto other = *pool.AddStream(dataset, Plan(*dataset), collector.For(2), {.party = "b"});
+  for (uint64_t i = 0; i < 10; ++i) {
+    ASSERT_TRUE(first->Want({0, i * 4096, 4096}).ok());
+    ASSERT_TRUE(second->Want({0, i * 4096, 4096}).ok());
+  }
+  for (uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(other->Want({0, i * 4096, 4096}).ok());
+  const auto order = collector.Await(13);  // Nobody has taken one off yet.
+  EXPECT_EQ(std::count(order.begin(), order.end(), 1), 3);
+  EXPECT_EQ(std::count(order.begin(), order.end(), 2), 10);
+  collector.Take().clear();
+  EXPECT_EQ(collector.Await(16).size(), 16);
+  const auto third = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "a"});
+  EXPECT_EQ(collector.Await(30).size(), 30) << "the bound that a new stream brought holds for all";
+}
+
+TEST(WorkerPoolTest, ASpanAboveTheBoundIsMadeAlone) {
+  auto dataset = std::make_shared<FakeDataset>();
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = uint64_t{1} << 30});
+  auto stream = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "a", .bytes_in_flight = 1});
+  ASSERT_TRUE(stream->Want({0, 0, 4096}).ok());
+  EXPECT_EQ(collector.Await(1).size(), 1);
 }
 
 // Spans of a stream whose storage has just stalled are charged as much again, until it shows that they take less.
