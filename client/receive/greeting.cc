@@ -98,10 +98,14 @@ class TlsAttempt {
   // `tls` must outlive it.
   TlsAttempt(const Security::Tls& tls, const std::string& name, bool verify)
       : tls_(tls), name_(name), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), ssl_(nullptr, SSL_free) {
-    SSL_CTX_set_client_cert_cb(context_.get(), [](SSL* ssl, X509**, EVP_PKEY**) {
-      static_cast<TlsAttempt*>(SSL_get_app_data(ssl))->asked_ = true;  // The server asks for one, and there is none.
-      return 0;
-    });
+    // OpenSSL calls this where the server asks for a certificate.
+    SSL_CTX_set_cert_cb(
+        context_.get(),
+        [](SSL*, void* attempt) {
+          static_cast<TlsAttempt*>(attempt)->asked_ = true;
+          return 1;
+        },
+        this);
     if (verify) Trust();
     Prove();
     ssl_.reset(SSL_new(context_.get()));
@@ -145,13 +149,17 @@ class TlsAttempt {
       return Certain(
           "it speaks plaintext, and this client TLS; leave tls_ca_file (--tls-ca) out, or give the server a "
           "certificate");
-    if (asked_ && (closed_ || alert_ != 0))
+    const bool said_no = closed_ || alert_ != 0;
+    if (asked_ && said_no && !proves_)
       return Certain(
-          "it wants a certificate of its clients, and this one has none; give it one (tls_cert_file and "
-          "tls_key_file, --tls-cert and --tls-key)");
-    if (alert_ != 0 || (closed_ && proves_ && SSL_get_peer_cert_chain(ssl_.get()) != nullptr)) return Refused();
+          "it wants a certificate of its clients, and this one has none; give it one (tls_cert_file and tls_key_file, "
+          "--tls-cert and --tls-key)");
+    if ((asked_ && said_no) || alert_ != 0) return Refused();
     return {};
   }
+
+  // Whether the connection was closed, without a word why. A server that ends does that too.
+  bool closed() const { return closed_; }
 
  private:
   void Trust() {
@@ -231,7 +239,7 @@ class TlsAttempt {
 
   // The server closed the connection, or said no, after this client's certificate.
   Obstacle Refused() const {
-    if (!proves_) return Certain(absl::StrCat("it refuses the handshake (", SSL_alert_desc_string_long(alert_), ")"));
+    if (!asked_) return Certain(absl::StrCat("it refuses the handshake (", SSL_alert_desc_string_long(alert_), ")"));
     const auto [begin, end] = ValidTimes(tls_.certificate);
     const absl::Time now = absl::Now();
     if (now < begin || now >= end)
@@ -255,12 +263,19 @@ class TlsAttempt {
 };
 
 Obstacle GreetByTls(const OpenSocket& open, const Security::Tls& tls, const std::string& name, absl::Time deadline) {
-  const Socket socket(open());
-  if (socket.get() < 0) return {};
-  TlsAttempt attempt(tls, name, /*verify=*/true);
-  // In TLS 1.3 the server looks at the client's certificate when the handshake is over for the client.
-  if (attempt.Shake(socket, deadline) && attempt.Hear(socket, deadline)) return {};
-  return attempt.Problem();
+  Obstacle found;
+  for (int tries = 0; tries < 2; ++tries) {
+    const Socket socket(open());
+    if (socket.get() < 0) return {};
+    TlsAttempt attempt(tls, name, /*verify=*/true);
+    // In TLS 1.3 the server looks at the client's certificate when the handshake is over for the client.
+    if (attempt.Shake(socket, deadline) && attempt.Hear(socket, deadline)) return {};
+    Obstacle problem = attempt.Problem();
+    if (tries > 0 && problem.reason != found.reason) return {};
+    found = std::move(problem);
+    if (found.reason.empty() || !attempt.closed()) break;  // Else it might have been by chance.
+  }
+  return found;
 }
 
 // Whether the server answers a TLS handshake.

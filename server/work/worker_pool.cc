@@ -126,6 +126,7 @@ struct WorkerPool::State {
       if (IsBusy(*queue) && std::find(busy.begin(), busy.end(), queue->party.get()) == busy.end())
         busy.push_back(queue->party.get());
     std::vector<uint32_t> percents;
+    percents.reserve(busy.size());
     for (const Party* one : busy) percents.push_back(one->percent);
     return FairShares(percents).front();
   }
