@@ -36,9 +36,9 @@ class AskAll {
   using Ask =
       std::function<absl::StatusOr<Response>(const std::string& address, absl::Time deadline, Transport::Call&)>;
 
-  // Asks until `deadline`, a time of SteadyNow(). It gives up earlier when nothing can come of any server without an answer, for its
-  // certificate or this client's is not good; and if `patient` is false also when each is known to refuse connections,
-  // or to have no address. `transport` says what stands in the way.
+  // Asks until `deadline`, a time of SteadyNow(). It gives up earlier when nothing can come of any server without an
+  // answer, for its certificate or this client's is not good; and if `patient` is false also when each is known to
+  // refuse connections, or to have no address. `transport` says what stands in the way.
   AskAll(Ask ask, const Transport* transport, absl::Time deadline, absl::Duration grace, bool patient)
       : ask_(std::move(ask)), transport_(transport), deadline_(deadline), grace_(grace), patient_(patient) {}
 

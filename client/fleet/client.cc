@@ -112,8 +112,7 @@ absl::StatusOr<std::vector<Answer<Response>>> Answers(NameResolver& resolver, co
 
 // What the first server answers to `ask`.
 template <typename Response>
-absl::StatusOr<Response> FirstAnswer(NameResolver& resolver, const Client& client,
-                                     typename AskAll<Response>::Ask ask) {
+absl::StatusOr<Response> FirstAnswer(NameResolver& resolver, const Client& client, typename AskAll<Response>::Ask ask) {
   STOKER_ASSIGN_OR_RETURN(const auto answers,
                           Answers<Response>(resolver, client, std::move(ask), absl::ZeroDuration()));
   return std::find_if(answers.begin(), answers.end(), [](const auto& answer) { return answer.response.ok(); })

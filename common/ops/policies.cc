@@ -17,7 +17,7 @@ constexpr int kDefaultOps = 2;
 constexpr int kDefaultMagnitude = 9;
 constexpr int kDefaultBins = 31;
 constexpr int kMaxBins = 1 << 16;
-constexpr double kMostArithmetic = 160; // The dearest choice, a bilinear turn, takes so much a pixel.
+constexpr double kMostArithmetic = 160;  // The dearest choice, a bilinear turn, takes so much a pixel.
 
 // What a policy chooses among, each as likely.
 enum class Choice {

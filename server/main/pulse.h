@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-// Feels whether gRPC's threads still answer: it makes a call to the server itself, in the process, and looks whether the
-// one before was answered. Thread-safe. Never blocks.
+// Feels whether gRPC's threads still answer: it makes a call to the server itself, in the process, and looks whether
+// the one before was answered. Thread-safe. Never blocks.
 class Pulse {
  public:
   // An answer that takes longer than `patience` is none.

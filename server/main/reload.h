@@ -16,8 +16,8 @@ namespace stoker {
 
 // Reads a server's configuration again while it serves, on a thread of its own, since datasets may have to be indexed.
 //
-// New streams get the new datasets, lists and pipelines; open ones go on with what they read. All of it is taken, or, if
-// anything is wrong, nothing is. Thread-safe.
+// New streams get the new datasets, lists and pipelines; open ones go on with what they read. All of it is taken, or,
+// if anything is wrong, nothing is. Thread-safe.
 class Reloader {
  public:
   // `config` is what `server` was started with, and `read` gives the configuration as it is now.

@@ -104,11 +104,11 @@ StreamReactor* DataService::NewStream(StreamReactor::Client client) {
   const std::string host = HostOfPeer(client.who.peer);
   absl::MutexLock lock(&mutex_);
   if (draining_) return nullptr;
-  StreamReactor* reactor =
-      StreamReactor::Make({engine_, &desk_, &unopened_, host}, std::move(client), std::move(log), [this](StreamReactor* ended) {
-        absl::MutexLock lock(&mutex_);
-        streams_.erase(ended);
-      });
+  StreamReactor* reactor = StreamReactor::Make({engine_, &desk_, &unopened_, host}, std::move(client), std::move(log),
+                                               [this](StreamReactor* ended) {
+                                                 absl::MutexLock lock(&mutex_);
+                                                 streams_.erase(ended);
+                                               });
   streams_.insert(reactor);
   return reactor;
 }

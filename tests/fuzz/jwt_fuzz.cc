@@ -1,5 +1,5 @@
-// Fuzzes what says who a client is: JSON Web Tokens, which any client may send, and the key sets of issuers, by the first
-// byte. No token that a fuzzer makes is good, for it does not have the key.
+// Fuzzes what says who a client is: JSON Web Tokens, which any client may send, and the key sets of issuers, by the
+// first byte. No token that a fuzzer makes is good, for it does not have the key.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes the file of tokens' hashes. Whatever is taken has identities that logs can show, and no token is the empty one's
-// by chance.
+// Fuzzes the file of tokens' hashes. Whatever is taken has identities that logs can show, and no token is the empty
+// one's by chance.
 
 #include <cstdint>
 #include <cstdlib>

@@ -100,9 +100,9 @@ TEST(PulseTest, AServerThatDoesNotAnswerHasNone) {
   ASSERT_EQ(bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
   ASSERT_EQ(listen(silent, 16), 0);
   getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size);
-  Pulse pulse(grpc::CreateChannel(absl::StrCat("127.0.0.1:", ntohs(address.sin_port)),
-                                  grpc::InsecureChannelCredentials()),
-              absl::ZeroDuration());
+  Pulse pulse(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", ntohs(address.sin_port)), grpc::InsecureChannelCredentials()),
+      absl::ZeroDuration());
   EXPECT_TRUE(pulse.Feel());
   EXPECT_FALSE(pulse.Feel());
   close(silent);
