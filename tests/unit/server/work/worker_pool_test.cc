@@ -322,6 +322,61 @@ TEST(WorkerPoolTest, StreamsThatWantNothingLendTheirMemory) {
   EXPECT_THAT(collector.Await(3), testing::ElementsAre(2, 0, 1));
 }
 
+// Images whose reading is held up.
+class HeldImages : public FakeDataset {
+ public:
+  const SourceSchema& schema() const override { return schema_; }
+  absl::Status Read(uint64_t, SampleBytes& sample) const override {
+    ++waiting;
+    gate->WaitForNotification();
+    sample.fields.assign(1, std::vector<uint8_t>(8 * 8 * 3));
+    return absl::OkStatus();
+  }
+
+ private:
+  const SourceSchema schema_ = {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {8, 8, 3}}};
+};
+
+// A plan whose samples cost a second, as far as they are weighed.
+StreamPlan CostlyPlan(const Dataset& dataset) {
+  v1::Pipeline pipeline;
+  v1::Resize& resize = *pipeline.add_ops()->mutable_resize();
+  resize.add_size(4096);
+  resize.add_size(4096);
+  for (int i = 0; i < 30; ++i) pipeline.add_ops()->mutable_random_rotation()->add_degrees(30);
+  pipeline.add_ops()->mutable_center_crop()->add_size(4);
+  v1::Identity identity;
+  identity.set_samples(dataset.size());
+  return *StreamPlan::Create("costly", *ServerPipeline::Create(pipeline, dataset.schema()), identity, 1, {}, false);
+}
+
+// A stream is charged for its first span before that is done, by what its pipeline is weighed.
+TEST(WorkerPoolTest, ACostlyStreamTakesNoSecondWorkerFromOthers) {
+  auto cheap = std::make_shared<FakeDataset>();
+  auto costly = std::make_shared<HeldImages>();
+  absl::Notification cheap_gate, costly_gate;
+  cheap->gate = &cheap_gate;
+  costly->gate = &costly_gate;
+  FakeClock clock;
+  cheap->clock = &clock;
+  Collector collector;
+  WorkerPool pool({.workers = 2, .slab_bytes = 2 * kBudget, .clock = clock.clock()});
+  std::atomic<int> most_waiting = 0;
+  auto modest = *pool.AddStream(cheap, Plan(*cheap), [&, deliver = collector.For(1)](FinishedSpan span) {
+    most_waiting = std::max<int>(most_waiting, costly->waiting);
+    deliver(std::move(span));
+  });
+  auto greedy = *pool.AddStream(costly, CostlyPlan(*costly), collector.For(2));
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(modest->Want({0, i, 1}).ok());
+  while (cheap->waiting != 2) std::this_thread::yield();  // Both workers are at it.
+  for (uint64_t i = 0; i < 8; ++i) ASSERT_TRUE(greedy->Want({0, i, 1}).ok());
+  cheap_gate.Notify();
+  collector.Await(100);  // Would wait for good if the greedy stream had both workers.
+  EXPECT_LE(most_waiting, 1);
+  greedy.reset();  // Gives up what it wants.
+  costly_gate.Notify();
+}
+
 TEST(WorkerPoolTest, ACancelledWantIsNotMade) {
   auto dataset = std::make_shared<FakeDataset>();
   absl::Notification gate;
