@@ -1,6 +1,7 @@
 #include "server/observe/line_writer.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,10 +15,25 @@ namespace {
 // How often a writer that waits for its reader looks whether it should end.
 constexpr int kPollMs = 50;
 
+// Starts a thread that no signal of the process goes to. It may be there before others block theirs, and a signal that
+// ends the process by default would do so on it.
+template <typename Run>
+std::thread ThreadWithoutSignals(const Run& run) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(run);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
 }  // namespace
 
 LineWriter::LineWriter(int descriptor, std::function<std::string(uint64_t)> dropped, size_t most_bytes)
-    : descriptor_(descriptor), dropped_line_(std::move(dropped)), most_bytes_(most_bytes), thread_([this] { Run(); }) {}
+    : descriptor_(descriptor),
+      dropped_line_(std::move(dropped)),
+      most_bytes_(most_bytes),
+      thread_(ThreadWithoutSignals([this] { Run(); })) {}
 
 LineWriter::~LineWriter() {
   {

@@ -124,11 +124,11 @@ TEST_F(StokerdTest, APortInUseIsSaidInOneCleanLine) {
 }
 
 TEST_F(StokerdTest, WhatGrpcSaysIsInTheLogOfThoseWhoDebug) {
-  StokerdProcess first({"--synthetic", "8x8x3"});
-  const Finished second =
-      RunProgram({"stokerd", "serve", "--synthetic", "8x8x3", "--listen", first.address(), "--log-level", "debug"});
-  EXPECT_THAT(second.err, HasSubstr(" D gRPC, "));
-  ExpectOwnLinesOnly(second.err);
+  StokerdProcess server({"--synthetic", "8x8x3", "--log-level", "debug"}, {{"GRPC_VERBOSITY", "debug"}});
+  server.process().Signal(SIGTERM);
+  EXPECT_EQ(server.process().Wait(), 0);
+  EXPECT_THAT(server.process().Stderr(), HasSubstr(" D gRPC, "));
+  ExpectOwnLinesOnly(server.process().Stderr());
 }
 
 TEST_F(StokerdTest, AHandshakeThatFailsPrintsNothingRaw) {

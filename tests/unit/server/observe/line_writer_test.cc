@@ -83,6 +83,24 @@ TEST(LineWriterTest, EndsThoughNobodyReads) {
   writer.reset();
 }
 
+// A server blocks its signals later than it sets up its log. They wait then, also while a writer runs.
+TEST(LineWriterTest, TakesNoSignals) {
+  Pipe pipe;
+  LineWriter writer(pipe.writer(), DroppedLine);
+  sigset_t signals, pending;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  kill(getpid(), SIGTERM);  // Ends the process if the writer's thread takes it.
+  writer.Write("a line\n");
+  EXPECT_EQ(pipe.Read(), "a line\n");
+  sigpending(&pending);
+  EXPECT_TRUE(sigismember(&pending, SIGTERM));
+  const timespec now = {};
+  EXPECT_EQ(sigtimedwait(&signals, nullptr, &now), SIGTERM);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
 TEST(LineWriterTest, WritesItsLastWords) {
   Pipe pipe;
   std::make_unique<LineWriter>(pipe.writer(), DroppedLine)->Write("last\n");
