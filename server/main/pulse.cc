@@ -7,7 +7,6 @@
 
 namespace stoker {
 
-// One call on its way. It lives until it is answered.
 struct Pulse::Call {
   std::unique_ptr<v1::DataService::Stub> stub;
   grpc::ClientContext context;
@@ -18,20 +17,25 @@ struct Pulse::Call {
 Pulse::Pulse(std::shared_ptr<grpc::Channel> channel, absl::Duration patience)
     : channel_(std::move(channel)), patience_(patience) {}
 
+Pulse::~Pulse() {
+  absl::MutexLock lock(&mutex_);
+  if (asked_) call_->context.TryCancel();
+  mutex_.Await(absl::Condition(
+      +[](bool* asked) { return !*asked; }, &asked_));
+}
+
 bool Pulse::Feel() {
-  {
-    absl::MutexLock lock(&state_->mutex);
-    if (state_->asked) return absl::FromChrono(std::chrono::steady_clock::now() - state_->since) <= patience_;
-    state_->asked = true;
-    state_->since = std::chrono::steady_clock::now();
-  }
-  auto call = std::make_shared<Call>();
-  call->stub = v1::DataService::NewStub(channel_);
-  call->stub->async()->ListClasses(&call->context, &call->request, &call->response,
-                                   [call, state = state_](const grpc::Status&) {
-                                     absl::MutexLock lock(&state->mutex);
-                                     state->asked = false;
-                                   });
+  absl::MutexLock lock(&mutex_);
+  if (asked_) return absl::FromChrono(std::chrono::steady_clock::now() - since_) <= patience_;
+  asked_ = true;
+  since_ = std::chrono::steady_clock::now();
+  call_ = std::make_unique<Call>();
+  call_->stub = v1::DataService::NewStub(channel_);
+  // It is called on another thread, hence not under this lock.
+  call_->stub->async()->ListClasses(&call_->context, &call_->request, &call_->response, [this](const grpc::Status&) {
+    absl::MutexLock lock(&mutex_);
+    asked_ = false;
+  });
   return true;
 }
 

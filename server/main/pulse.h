@@ -17,6 +17,11 @@ class Pulse {
  public:
   // An answer that takes longer than `patience` is none.
   explicit Pulse(std::shared_ptr<grpc::Channel> channel, absl::Duration patience = absl::Seconds(30));
+  Pulse(const Pulse&) = delete;
+  Pulse& operator=(const Pulse&) = delete;
+
+  // Cancels the call that was not answered, and waits for its end: gRPC must not lose its last channel in a callback.
+  ~Pulse();
 
   // Returns whether the server has a pulse, and asks it again.
   bool Feel();
@@ -24,16 +29,13 @@ class Pulse {
  private:
   struct Call;
 
-  // Shared with calls that may be answered after the pulse is gone.
-  struct State {
-    absl::Mutex mutex;
-    bool asked ABSL_GUARDED_BY(mutex) = false;  // and not answered yet
-    std::chrono::steady_clock::time_point since ABSL_GUARDED_BY(mutex);
-  };
-
   const std::shared_ptr<grpc::Channel> channel_;
   const absl::Duration patience_;
-  const std::shared_ptr<State> state_ = std::make_shared<State>();
+
+  absl::Mutex mutex_;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;  // and not answered yet
+  std::chrono::steady_clock::time_point since_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Call> call_ ABSL_GUARDED_BY(mutex_);  // the last one
 };
 
 }  // namespace stoker
