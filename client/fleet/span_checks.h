@@ -27,7 +27,7 @@ struct Making {
   std::string server;   // Its address.
   std::string refusal;  // Why it made nothing: it found a sample bad. Empty where it made the span.
 
-  uint64_t bad_position = 0;  // That of the bad sample.
+  uint64_t bad_position = 0;  // This is where the bad sample stands.
 
   // Each sample's id, and the hash of that, of its bytes, and of what it stands in for. Without samples the bad one's
   // id is the only one.

@@ -259,7 +259,7 @@ class TlsAttempt {
   bool proves_ = false;
   bool closed_ = false;
   int reason_ = 0;
-  int alert_ = 0;  // As the server sent it (RFC 8446, section 6); 0 for none.
+  int alert_ = 0;  // This is what the server sent (RFC 8446, section 6), or 0 for none.
 };
 
 Obstacle GreetByTls(const OpenSocket& open, const Security::Tls& tls, const std::string& name, absl::Time deadline) {

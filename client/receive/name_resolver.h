@@ -15,7 +15,8 @@ namespace stoker {
 // Resolves servers' names in threads of its own, so that nobody hangs where a name server or a file system does: the
 // system's resolver can neither be given a deadline nor be interrupted. What a name stood for is kept meanwhile.
 //
-// Of each name one resolution is under way at a time, of all names at most kMostThreads; the rest wait for their turn.
+// At most one resolution of each name, and kMostThreads of all names, is under way at a time. The rest wait for their
+// turn.
 // Threads are not waited for at the end: each of them ends with its resolution, which is the system's affair, begins no
 // other, and touches nothing but what it shares with this. Thread-safe.
 class NameResolver {

@@ -140,7 +140,7 @@ class Scheduler {
     std::vector<ServerId> asked;
     std::optional<ServerId> arriving;     // The server that it is being taken from.
     std::map<int, std::string> failures;  // Why endpoints failed it.
-    std::set<int> but;                    // Of a check: the endpoints that must not make it.
+    std::set<int> but;                    // If it is a check, these endpoints must not make it.
   };
 
   // A span that some server owes, as Hedge looks at it.

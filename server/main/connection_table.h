@@ -54,8 +54,8 @@ class ConnectionTable {
   std::map<std::string, size_t> of_peer_;
 };
 
-// Whose connection it is that comes from the `address` of a sockaddr: "10.0.0.1" for IPv4, the first 64 bits for IPv6,
-// since one host may have all addresses below them, and nothing for a Unix socket.
+// Returns whose connection it is that comes from the `address` of a sockaddr: "10.0.0.1" for IPv4, the first 64 bits
+// for IPv6, since one host may have all addresses below them, and nothing for a Unix socket.
 std::string PeerOf(const void* address);
 
 }  // namespace stoker

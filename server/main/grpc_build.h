@@ -12,7 +12,8 @@ struct GrpcBuild {
   bool hardened = false;  // whether it holds against hostile clients, by such fixes or its version
 };
 
-// That of a gRPC whose C++ layer calls itself `version` ("1.51.1"), and whose core `core` ("29.0.0"). Ours appends
+// Returns the build of a gRPC whose C++ layer calls itself `version` ("1.51.1"), and whose core `core` ("29.0.0"). Ours
+// appends
 // "+stoker.N" to the latter.
 GrpcBuild GrpcBuildOf(const std::string& version, const std::string& core);
 

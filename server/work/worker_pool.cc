@@ -25,7 +25,8 @@ constexpr absl::Duration kNoMemoryPause = absl::Milliseconds(10);
 
 }  // namespace
 
-// Whose turn it is before it is one of its streams'. The pool's mutex guards all members but the constant.
+// A party takes turns with others, and its streams take turns within. The pool's mutex guards all members but the
+// constant.
 struct WorkerPool::Party {
   const std::shared_ptr<SlabPool::Group> group;
   uint32_t percent = 0;

@@ -42,7 +42,8 @@ struct FinishedSpan {
   std::span<const uint8_t> payload() const { return kept != nullptr ? std::span(kept->payload) : slab.bytes(); }
 };
 
-// Whose stream it is. All streams of one party share its turns and its bounds; a new stream brings these up to date.
+// Says whose stream it is. All streams of one party share its turns and its bounds; a new stream brings these up to
+// date.
 struct WorkShare {
   std::string party;
   uint64_t bytes_in_flight = 0;  // of its spans that are in the making, or made and not yet sent; 0: no bound

@@ -17,7 +17,7 @@ class HostileServer {
     std::vector<std::string> messages;           // One after the other, as they are. The call ends after them.
     bool gzip = false;                           // They are compressed, whatever the client takes.
     std::map<std::string, std::string> headers;  // Go before them.
-    std::string error;                           // Not empty: the call ends with this, and not with success.
+    std::string error;                           // If it is not empty, the call ends with it and not with success.
   };
 
   // Answers the method of that name, such as "Describe". Called on any thread.

@@ -32,7 +32,7 @@ TEST_F(WatchedFileTest, SaysWhenTheContentChanged) {
   EXPECT_TRUE(*file.Refresh());
   EXPECT_EQ(file.content(), "one");
   EXPECT_FALSE(*file.Refresh());
-  Write("a", "two");  // As long as before, and within one tick of the file system's clock.
+  Write("a", "two");  // It is as long as before, and may come within one tick of the file system's clock.
   EXPECT_TRUE(*file.Refresh());
   EXPECT_EQ(file.content(), "two");
 }

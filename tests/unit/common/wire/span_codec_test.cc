@@ -309,7 +309,7 @@ TEST(SpanCodecTest, BothSidesRefuseAMessageAboveTwoGibibytes) {
 
 // The processor time of parsing a span whose header comes in `parts` parts of four bytes each.
 double SecondsToParse(size_t parts) {
-  const std::string part = Field(1, std::string{0x20, 0x01});  // Of field `count`: 1.
+  const std::string part = Field(1, std::string{0x20, 0x01});  // It sets the field `count` to 1.
   std::string header;
   for (size_t i = 0; i < parts; ++i) header += part;
   std::string message = {0x12};

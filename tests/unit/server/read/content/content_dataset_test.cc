@@ -111,7 +111,7 @@ TEST_F(ContentDatasetTest, AllBytesAreReadOnce) {
 TEST_F(ContentDatasetTest, ASampleWhoseBytesChangedIsTheMachinesFaultAndNamed) {
   Open();
   disk_.samples[7].fields[0][50] ^= 0x40;
-  const auto dataset = Open();  // As after a restart.
+  const auto dataset = Open();  // It is opened again, as a restart does.
   SampleBytes sample;
   EXPECT_TRUE(dataset->Read(6, sample).ok());
   const absl::Status status = dataset->Read(7, sample);
