@@ -1,5 +1,6 @@
 #include "client/capi/options.h"
 
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
@@ -21,6 +22,21 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Takes from the environment what no option gave. A certificate and its key come from one place.
+void ReadEnvironment(Client::Options& options) {
+  if (options.tls_ca_file.empty()) options.tls_ca_file = FromEnvironment("STOKER_TLS_CA");
+  if (options.tls_cert_file.empty() && options.tls_key_file.empty()) {
+    options.tls_cert_file = FromEnvironment("STOKER_TLS_CERT");
+    options.tls_key_file = FromEnvironment("STOKER_TLS_KEY");
+  }
+  if (options.token_file.empty()) options.token_file = FromEnvironment("STOKER_TOKEN_FILE");
+}
+
 void ReadClientOptions(OptionReader& reader, Client::Options& options) {
   reader.Read("servers", options.servers);
   reader.Read("connect_timeout", options.connect_timeout);
@@ -30,6 +46,7 @@ void ReadClientOptions(OptionReader& reader, Client::Options& options) {
   reader.Read("tls_cert_file", options.tls_cert_file);
   reader.Read("tls_key_file", options.tls_key_file);
   reader.Read("token_file", options.token_file);
+  ReadEnvironment(options);
   if (options.servers.empty()) reader.Fail("servers", "expected a list of at least one address");
   if (options.tls_ca_file.empty() && !options.tls_server_name.empty())
     reader.Fail("tls_server_name", "needs tls_ca_file");

@@ -107,9 +107,8 @@ STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
 //   pin                 page-locked memory for a GPU: "auto" (default) takes as much as it gets, "on" fails where it
 //                       does not get all, "off" takes none
 //   pinned_bytes        bound of page-locked memory; default: prefetch_bytes alone bounds it
-//   split               reads a part of the dataset alone: "[:90%]", "[90%:]", "[1/3:2/3]" cut by a hash of the
-//   samples'
-//                       names, "[:1000]", "[-1000:]" by their ids; several with a + between them
+//   split               reads a part of the dataset alone: "[:90%]", "[90%:]", "[1/3:2/3]" cut by a hash of
+//                       samples' names, "[:1000]", "[-1000:]" by their ids; several with a + between them
 //   split_seed          another seed cuts percentages and fractions otherwise; default 0
 //   indices             reads the samples with these ids alone; a list without an id twice, up to 4096 ranges
 //   classes             reads the samples of the classes with these names alone
@@ -130,10 +129,13 @@ STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
 //   connect_timeout     seconds in which a first server must answer: say it where servers may start later than the
 //                       loader; default 30, but servers that all refuse connections or have no address fail at once
 //   connections         to each server; default 1
-//   tls_ca_file         PEM file of the certificates that the servers' are checked against; default: no TLS
+//   tls_ca_file         PEM file of the certificates that the servers' are checked against; default: STOKER_TLS_CA of
+//                       the environment, else no TLS
 //   tls_server_name     the name in the servers' certificate, where it is not their address
 //   tls_cert_file       PEM file of this client's certificate, and "tls_key_file" of its key, for servers that ask for
-//   one token_file          file with a token that says who this client is; it is sent by TLS or a Unix socket alone
+//                       one; default: STOKER_TLS_CERT and STOKER_TLS_KEY
+//   token_file          file with a token that says who this client is; it is sent by TLS or a Unix socket alone;
+//                       default: STOKER_TOKEN_FILE
 STOKER_EXPORT stoker_code stoker_loader_create(const char* options, stoker_loader** loader);
 
 // Ends the loader and its streams. Batches and tensors stay valid. Null is allowed.

@@ -15,6 +15,7 @@
 #include "grpcpp/server_builder.h"
 #include "server/augment/self_check.h"
 #include "server/main/grpc_build.h"
+#include "server/main/supervisor.h"
 #include "server/read/registry/open_dataset.h"
 #include "server/request/stream_request.h"
 #include "server/work/select/subset.h"
@@ -176,10 +177,13 @@ void Server::Watch() {
   const std::string now(Refresh().message());
   // Files that belong together are seldom replaced at one moment. What is wrong for longer than a pause is told, once.
   if (now == before && now != told_problem_) {
-    if (now.empty())
+    if (now.empty()) {
       spdlog::info("the files of tls and access are good again");
-    else
+      NotifyStatus(absl::StrCat("listening on ", address_));
+    } else {
       spdlog::warn("{}; what was read before stays in use", now);
+      NotifyStatus(absl::StrCat("listening on ", address_, " with what was read before: ", now));
+    }
     told_problem_ = now;
   }
   if (tls_ == nullptr || tls_->current().number == told_version_) return;

@@ -67,6 +67,8 @@ void NotifyReloading() {
 
 void NotifyReady(const std::string& status) { NotifyServiceManager(absl::StrCat("READY=1\nSTATUS=", status)); }
 
+void NotifyStatus(const std::string& status) { NotifyServiceManager(absl::StrCat("STATUS=", status)); }
+
 void NotifyStopping(absl::Duration at_most) {
   const int64_t us = absl::ToInt64Microseconds(at_most + absl::Seconds(5));
   NotifyServiceManager(absl::StrCat("STOPPING=1\nEXTEND_TIMEOUT_USEC=", us));

@@ -32,6 +32,9 @@ void UnblockStopSignals();
 // Tells systemd that the server serves. `status` is for people (`systemctl status`).
 void NotifyReady(const std::string& status);
 
+// Changes what systemd shows of the server.
+void NotifyStatus(const std::string& status);
+
 // Tells systemd that the server reads its configuration again. NotifyReady ends that.
 void NotifyReloading();
 

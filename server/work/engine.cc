@@ -199,8 +199,10 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   response.set_span_samples(pipeline.span_samples());
   response.set_parallelism(options_.workers);
   response.set_build(options_.build);
-  if (request.explain())
+  if (request.explain()) {
     for (std::string& line : Explain(pipeline, dataset->schema())) response.add_plan(std::move(line));
+    response.add_plan(ExplainSampleCost(pipeline, kUsualImage, options_.limits));
+  }
   return response;
 }
 

@@ -39,6 +39,14 @@ absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, con
       size.width, size.height, Seconds(cost), cost.passes, cost.arithmetic, cost.bytes, limits.seconds));
 }
 
+std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits) {
+  const Cost cost = pipeline.CostOf(size);
+  return absl::StrFormat(
+      "a sample with an image of %d×%d pixels takes at most about %.2g ms of one worker: %.2g passes, %.2g operations, "
+      "%.2g bytes; limits.sample_seconds is %.2g",
+      size.width, size.height, Seconds(cost) * 1e3, cost.passes, cost.arithmetic, cost.bytes, limits.seconds);
+}
+
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
   const auto& outputs = task.pipeline.outputs();

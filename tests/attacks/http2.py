@@ -39,6 +39,16 @@ def integer(value, prefix_bits, first=0):
     return bytes(out)
 
 
+def varint(value):
+    """A number as protobuf writes it."""
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
 def string(text):
     data = text if isinstance(text, bytes) else text.encode()
     return integer(len(data), 7) + data

@@ -63,6 +63,7 @@ ATTACKS = {
     "padded_number": Attack(250, fixed_by_us=True, cost_of_mb=0.02),
     "no_settings_ack": Attack(50, fixed_by_us=True),
     "gzip_requests": Attack(2),
+    "costly_describes": Attack(1, cost=0.5),
     "settings_flood": Attack(50),
     "ping_flood": Attack(50, fixed_by_us=True),
     "settings_acks": Attack(100),

@@ -7,6 +7,7 @@
 namespace stoker {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -25,6 +26,10 @@ TEST(DescribeTest, ExplainsHowTheServerMakesAnImageWhenAsked) {
   EXPECT_THAT(explained.out, HasSubstr("plan\n  image: from an image of 48×64 pixels\n"
                                        "  1. ops[0] RandomResizedCrop + ops[1] RandomHorizontalFlip: crop, resize to "
                                        "224×224 (bilinear, antialiased) and flip left and right, in one pass\n"));
+  EXPECT_THAT(explained.out,
+              ContainsRegex("\n  a sample with an image of 500×375 pixels takes at most about [0-9.]+ ms of "
+                            "one worker: [0-9.]+ passes, [^ ]+ operations, [^ ]+ bytes; "
+                            "limits.sample_seconds is 10\n$"));
 }
 
 TEST(DescribeTest, SaysAtOnceThatAPortIsClosed) {

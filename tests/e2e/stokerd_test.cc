@@ -21,6 +21,7 @@
 namespace stoker {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -231,6 +232,20 @@ TEST_F(StokerdTest, IsReadyForSystemdWhenThePortAnswers) {
   EXPECT_THAT(message, HasSubstr("STOPPING=1"));
   EXPECT_EQ(server.process().Wait(), 0);
   std::filesystem::remove(path);
+}
+
+TEST_F(StokerdTest, TellsSystemdOfACertificateThatIsNotGood) {
+  const std::string certificate = folder_ + "/server", name = "@stoker-notify-" + std::to_string(getpid());
+  MakeCertificate(certificate);
+  NotifySocket systemd(name);
+  StokerdProcess server({"--synthetic", "8x8x3", "--tls-cert", certificate + ".crt", "--tls-key", certificate + ".key"},
+                        {{"NOTIFY_SOCKET", name}});
+  const std::string listening = "STATUS=listening on " + server.address();
+  EXPECT_EQ(systemd.Await(), "READY=1\n" + listening);
+  std::ofstream(certificate + ".crt") << "no certificate";
+  EXPECT_THAT(systemd.Await(), AllOf(HasSubstr(listening + " with what was read before: "), HasSubstr(certificate)));
+  MakeCertificate(certificate);
+  EXPECT_EQ(systemd.Await(), listening);
 }
 
 TEST_F(StokerdTest, TellsAServiceManagerThatHasNoFile) {

@@ -110,10 +110,11 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         connect_timeout: seconds in which a first server must answer; give it where servers may start later than the
             loader. Without it, servers that all refuse connections or have no address fail at once, and others after 30.
         connections: to each server; 1.
-        tls_ca_file, tls_server_name: against which the servers' certificate is checked.
-        tls_cert_file, tls_key_file: this loader's own certificate and key in PEM, where servers ask for one.
+        tls_ca_file, tls_server_name: against which the servers' certificate is checked; ``STOKER_TLS_CA``.
+        tls_cert_file, tls_key_file: this loader's own certificate and key in PEM, where servers ask for one;
+            ``STOKER_TLS_CERT``, ``STOKER_TLS_KEY``.
         token_file: a token that says who this loader is; it is sent by TLS or a Unix socket alone, and read again when
-            it changes.
+            it changes; ``STOKER_TOKEN_FILE``.
 
     To type checkers a loader is generic over its batches: ``Loader[tuple[torch.Tensor, ...]]`` with ``output="torch"``.
     Who knows more than they do says so: ``loader: stoker.Loader[tuple[Tensor, Tensor]] = stoker.Loader(…)``.

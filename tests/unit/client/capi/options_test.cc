@@ -1,7 +1,10 @@
 #include "client/capi/options.h"
 
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "client/capi/documents.h"
 #include "common/config/yaml_proto.h"
 #include "common/pipeline/pipeline.h"
@@ -145,6 +148,31 @@ TEST(CapiOptionsTest, ErrorsNameTheKey) {
   EXPECT_EQ(ErrorWith(R"("pipeline": {}, "pipeline_name": "x")"),
             "options.pipeline_name: give a pipeline or its name, not both");
   EXPECT_EQ(ErrorWith(R"("pipeline": 3)"), "options.pipeline: expected an object or YAML");
+}
+
+TEST(CapiOptionsTest, TakeWhatIsNotGivenFromTheEnvironment) {
+  const std::pair<const char*, const char*> variables[] = {{"STOKER_TLS_CA", "ca"},
+                                                           {"STOKER_TLS_CERT", "certificate"},
+                                                           {"STOKER_TLS_KEY", "key"},
+                                                           {"STOKER_TOKEN_FILE", "token"}};
+  for (const auto& [name, value] : variables) setenv(name, value, 1);
+  const absl::Cleanup forget = [&] {
+    for (const auto& [name, value] : variables) unsetenv(name);
+  };
+  const CreateOptions options = Parsed(R"({"servers": ["a"], "batch_size": 1})");
+  EXPECT_EQ(options.client.tls_ca_file, "ca");
+  EXPECT_EQ(options.client.tls_cert_file, "certificate");
+  EXPECT_EQ(options.client.tls_key_file, "key");
+  EXPECT_EQ(options.client.token_file, "token");
+  const CreateOptions given = Parsed(R"({"servers": ["a"], "batch_size": 1, "tls_ca_file": "a", "tls_cert_file": "b",
+                                         "tls_key_file": "c", "token_file": "d"})");
+  EXPECT_EQ(given.client.tls_ca_file, "a");
+  EXPECT_EQ(given.client.tls_cert_file, "b");
+  EXPECT_EQ(given.client.tls_key_file, "c");
+  EXPECT_EQ(given.client.token_file, "d");
+  // No key is taken from elsewhere for a certificate that was given.
+  EXPECT_EQ(ErrorWith(R"("tls_cert_file": "b")"),
+            "options.tls_key_file: must be given: a certificate and its key go together");
 }
 
 TEST(CapiOptionsTest, ErrorsInAPipelineNameTheOp) {
