@@ -66,7 +66,10 @@ class Reader {
     if (field.is_map()) return ReadMap(node, path, field, message);
     if (field.is_repeated()) return ReadList(node, path, field, message);
     if (!IsMessage(field)) return ReadScalar(node, path, field, message);
-    return ReadMessage(node, path, *message.GetReflection()->MutableMessage(&message, &field));
+    Message& child = *message.GetReflection()->MutableMessage(&message, &field);
+    const FieldDescriptor* from = child.GetDescriptor()->FindFieldByName("from");
+    if (from != nullptr && node.kind == YamlNode::Kind::kScalar) return ReadScalar(node, path, *from, child);
+    return ReadMessage(node, path, child);
   }
 
   absl::Status ReadMap(const YamlNode& node, const std::string& path, const FieldDescriptor& field,

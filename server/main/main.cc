@@ -60,7 +60,7 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--config", flags.config_file, "Configuration in YAML")
       ->envname("STOKER_CONFIG")
       ->type_name("FILE");
-  command.add_option("--data", flags.data, "An image folder to serve (may be repeated)")->type_name("DIR");
+  command.add_option("--data", flags.data, "A folder, file or URL to serve (may be repeated)")->type_name("PATH");
   command.add_option("--synthetic", flags.synthetic, "Serve made-up uint8 samples of this shape, such as 224x224x3")
       ->type_name("SHAPE");
   command.add_option("--listen", flags.listen, "Address to answer on; port 0 takes a free one [127.0.0.1:7077]")
@@ -96,7 +96,7 @@ void AddFlags(CLI::App& command, Flags& flags) {
 absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   v1::ServerConfig config;
   if (!flags.config_file.empty()) STOKER_RETURN_IF_ERROR(ReadYamlFile(flags.config_file, config));
-  for (const std::string& folder : flags.data) config.add_datasets()->mutable_image_folder()->set_path(folder);
+  for (const std::string& path : flags.data) config.add_datasets()->set_data(path);
   if (!flags.synthetic.empty()) {
     STOKER_ASSIGN_OR_RETURN(*config.add_datasets()->mutable_synthetic(), Synthetic::ParseShape(flags.synthetic));
   }

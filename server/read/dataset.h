@@ -2,11 +2,13 @@
 #define STOKER_SERVER_READ_DATASET_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "common/fields/schema.h"
+#include "server/read/stores/store.h"
 
 namespace stoker {
 
@@ -14,6 +16,7 @@ namespace stoker {
 // it from sample to sample.
 struct SampleBytes {
   std::vector<std::vector<uint8_t>> fields;
+  std::vector<uint8_t> stored;  // what a format took the fields from; datasets alone use it
 };
 
 // Consecutive samples with one label.
@@ -33,6 +36,29 @@ class Labels {
   // Returns the label of sample `id`, which those after it up to the run's end have too. The sample after the end may
   // have it as well. Requires that the dataset has the sample.
   virtual LabelRun RunAt(uint64_t id) const = 0;
+};
+
+// The bytes that samples are made from, for those who read them ahead. Immutable, hence thread-safe.
+class StoredSamples {
+ public:
+  virtual ~StoredSamples() = default;
+
+  // Where a sample is stored. The object lives as long as the dataset.
+  struct Place {
+    const ObjectInfo* object = nullptr;
+    uint64_t offset = 0;
+    uint64_t size = 0;  // bytes
+  };
+
+  virtual Store& store() const = 0;
+
+  virtual Place PlaceOf(uint64_t id) const = 0;
+
+  // Replaces `sample` by what the bytes of sample `id` hold. Errors are those of Dataset::Read.
+  virtual absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const = 0;
+
+  // Returns the error of Dataset::Read where the store gave `status` for sample `id`.
+  virtual absl::Status ReadError(uint64_t id, const absl::Status& status) const = 0;
 };
 
 // An immutable, indexed collection of samples, which have the ids 0 to size() − 1. Thread-safe.
@@ -73,9 +99,13 @@ class Dataset {
   // Returns the samples' labels, which live as long as the dataset; null where its index has none.
   virtual const Labels* labels() const { return nullptr; }
 
-  // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors are NotFound, Unavailable or Internal
-  // and name the sample. All of them blame this machine: another server may succeed. What another code would say, such
-  // as that a file has changed since it was indexed, is Unavailable too.
+  // Returns the samples as they are stored, which live as long as the dataset; null where reading ahead is of no use.
+  virtual const StoredSamples* stored() const { return nullptr; }
+
+  // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors name the sample. DataLoss blames the
+  // stored bytes, which are the same for every server: a record that does not parse, a field that is missing. NotFound,
+  // Unavailable and Internal blame this machine: another server may succeed. What another code would say, such as that
+  // a file has changed since it was indexed, is Unavailable too.
   virtual absl::Status Read(uint64_t id, SampleBytes& sample) const = 0;
 };
 

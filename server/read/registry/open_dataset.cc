@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -11,6 +12,8 @@
 #include "server/read/formats/folder/image_folder.h"
 #include "server/read/formats/labeled/labeled_folder.h"
 #include "server/read/printable_name.h"
+#include "server/read/registry/open_source.h"
+#include "server/read/registry/sharded.h"
 #include "server/read/synthetic/synthetic.h"
 
 namespace stoker {
@@ -23,17 +26,36 @@ absl::string_view BaseName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Returns the last folder of a path or URL that has no braces and no wildcards.
+std::string NameOfPath(const std::string& path) {
+  const auto is_folder = [](const std::string& local) { return absl::EndsWith(local, "/"); };
+  const SplitPath split = Split(path, is_folder);
+  const bool is_pattern = split.pattern.find_first_of("{*?[") != split.pattern.npos;
+  return std::string(BaseName(is_pattern || split.pattern.empty() ? split.root : path));
+}
+
+std::string NameOfPaths(const google::protobuf::RepeatedPtrField<std::string>& paths) {
+  return paths.empty() ? "unnamed" : NameOfPath(paths[0]);
+}
+
 std::string DefaultName(const v1::DatasetConfig& config) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kImageFolder: return std::string(BaseName(config.image_folder().path()));
     case v1::DatasetConfig::kLabeledFolder: return std::string(BaseName(config.labeled_folder().path()));
     case v1::DatasetConfig::kSynthetic: return "synthetic";
+    case v1::DatasetConfig::kData: return NameOfPath(config.data());
+    case v1::DatasetConfig::kWebdataset: return NameOfPaths(config.webdataset().path());
+    case v1::DatasetConfig::kTfrecord: return NameOfPaths(config.tfrecord().path());
+    case v1::DatasetConfig::kMds: return NameOfPaths(config.mds().path());
+    case v1::DatasetConfig::kParquet: return NameOfPaths(config.parquet().path());
+    case v1::DatasetConfig::kFeatureVectors: return NameOfPaths(config.feature_vectors().path());
+    case v1::DatasetConfig::kMix: return "mix";
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return "unnamed";
 }
 
-absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOptions& options, OpenedDataset& opened) {
+absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOptions& options, OpenedDataset& opened) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kImageFolder: {
       STOKER_ASSIGN_OR_RETURN(auto folder,
@@ -55,9 +77,27 @@ absl::Status OpenSource(const v1::DatasetConfig& config, const OpenDatasetOption
       opened.dataset = *std::move(synthetic);
       return absl::OkStatus();
     }
+    case v1::DatasetConfig::kWebdataset:
+    case v1::DatasetConfig::kTfrecord:
+    case v1::DatasetConfig::kMds:
+    case v1::DatasetConfig::kParquet:
+    case v1::DatasetConfig::kFeatureVectors: {
+      STOKER_ASSIGN_OR_RETURN(auto shards,
+                              OpenShards(config, {opened.name, options.cache_dir, options.threads, options.progress}));
+      opened.warnings = shards->warnings();
+      opened.dataset = std::move(shards);
+      return absl::OkStatus();
+    }
+    case v1::DatasetConfig::kData: {
+      STOKER_ASSIGN_OR_RETURN(const v1::DatasetConfig found, FindFormat(config));
+      return OpenConfigured(found, options, opened);
+    }
+    case v1::DatasetConfig::kMix: return absl::UnimplementedError("mix: this build cannot mix datasets yet");
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
-  return absl::InvalidArgumentError("no source; expected image_folder, labeled_folder or synthetic");
+  return absl::InvalidArgumentError(
+      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, parquet, feature_vectors, "
+      "mix or synthetic");
 }
 
 // Reads all bytes of a dataset, or what is known of them.
@@ -85,7 +125,7 @@ absl::StatusOr<std::string> DatasetName(const v1::DatasetConfig& config) {
 absl::StatusOr<OpenedDataset> OpenDataset(const v1::DatasetConfig& config, const OpenDatasetOptions& options) {
   OpenedDataset opened;
   STOKER_ASSIGN_OR_RETURN(opened.name, DatasetName(config));
-  absl::Status status = OpenSource(config, options, opened);
+  absl::Status status = OpenConfigured(config, options, opened);
   if (status.ok() && config.fingerprint() == v1::FINGERPRINT_OF_CONTENT) status = KnowContent(options, opened);
   if (status.ok()) return opened;
   return absl::Status(status.code(), absl::StrCat("dataset ", opened.name, ": ", status.message()));

@@ -1,0 +1,86 @@
+#include "server/read/registry/sharded.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "server/read/formats/features/feature_vectors.h"
+#include "server/read/printable_name.h"
+#include "server/read/registry/open_source.h"
+
+namespace stoker {
+namespace {
+
+// So many objects of a folder show which format they have.
+constexpr uint64_t kEnough = 1000;
+
+template <typename Format>
+std::vector<std::string> PathsOf(const Format& format) {
+  return {format.path().begin(), format.path().end()};
+}
+
+// Returns the paths of a dataset of shards.
+std::vector<std::string> PathsOf(const v1::DatasetConfig& config) {
+  switch (config.source_case()) {
+    case v1::DatasetConfig::kWebdataset: return PathsOf(config.webdataset());
+    case v1::DatasetConfig::kTfrecord: return PathsOf(config.tfrecord());
+    case v1::DatasetConfig::kMds: return PathsOf(config.mds());
+    case v1::DatasetConfig::kParquet: return PathsOf(config.parquet());
+    case v1::DatasetConfig::kFeatureVectors: return PathsOf(config.feature_vectors());
+    default: return {};
+  }
+}
+
+// Keeps the objects of a folder whose names end with one of `suffixes`. What paths name one by one is kept whatever its
+// name.
+absl::Status KeepOnly(const std::vector<std::string>& suffixes, Source& source) {
+  const auto keeps = [&](const ObjectInfo& object) {
+    return std::any_of(suffixes.begin(), suffixes.end(),
+                       [&](const std::string& suffix) { return absl::EndsWith(object.name, suffix); });
+  };
+  if (source.is_folder) std::erase_if(source.objects, [&](const ObjectInfo& object) { return !keeps(object); });
+  if (!source.objects.empty()) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(source.store->description(), ": there is no ", suffixes[0], " file"));
+}
+
+// Makes the format that `config` names for the objects of `source`, and drops those that are none of its shards.
+absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfig& config, Source& source) {
+  switch (config.source_case()) {
+    case v1::DatasetConfig::kFeatureVectors:
+      STOKER_RETURN_IF_ERROR(KeepOnly({".npy"}, source));
+      return FeatureVectors::Create(config.feature_vectors(), *source.store, source.objects);
+    default: return absl::UnimplementedError("this build cannot read the format yet");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfig& config,
+                                                          const StoredDataset::Options& options) {
+  STOKER_ASSIGN_OR_RETURN(Source source, OpenSource(PathsOf(config), config, {.progress = options.progress}));
+  STOKER_ASSIGN_OR_RETURN(auto format, CreateFormat(config, source));
+  return StoredDataset::Open(std::move(source.store), std::move(source.objects), std::move(format), options);
+}
+
+absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
+  v1::DatasetConfig found = config;
+  const std::string& path = config.data();
+  STOKER_ASSIGN_OR_RETURN(const Source source, OpenSource({path}, config, {.most = kEnough}));
+  const auto ends_with = [&](const char* suffix) {
+    return std::any_of(source.objects.begin(), source.objects.end(),
+                       [&](const ObjectInfo& object) { return absl::EndsWith(object.name, suffix); });
+  };
+  if (ends_with(".npy")) {
+    found.mutable_feature_vectors()->add_path(path);
+  } else {
+    // What has none of the suffixes is class folders, as it always was.
+    found.mutable_image_folder()->set_path(path);
+  }
+  return found;
+}
+
+}  // namespace stoker

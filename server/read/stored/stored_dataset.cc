@@ -1,0 +1,87 @@
+#include "server/read/stored/stored_dataset.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+#include "server/read/index/index_file.h"
+#include "server/read/printable_name.h"
+#include "server/read/stored/build_index.h"
+
+namespace stoker {
+
+absl::StatusOr<std::unique_ptr<StoredDataset>> StoredDataset::Open(std::shared_ptr<Store> store,
+                                                                   std::vector<ObjectInfo> objects,
+                                                                   std::unique_ptr<ShardFormat> format,
+                                                                   const Options& options) {
+  std::unique_ptr<StoredDataset> dataset(new StoredDataset(std::move(store), std::move(format), options.name));
+  STOKER_ASSIGN_OR_RETURN(dataset->index_, dataset->FindIndex(std::move(objects), options));
+  if (dataset->index_.size() == 0)
+    return absl::InvalidArgumentError(absl::StrCat(dataset->description(), ": there is no sample in its shards"));
+  dataset->fingerprint_ = dataset->index_.Fingerprint(dataset->format_->identity());
+  return dataset;
+}
+
+absl::StatusOr<ShardIndex> StoredDataset::FindIndex(std::vector<ObjectInfo> objects, const Options& options) {
+  std::sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  const IndexKey key = {store_->description(), format_->identity()};
+  const std::string path = options.cache_dir.empty() ? "" : IndexPath(options.cache_dir, key, objects);
+  if (!path.empty()) {
+    auto kept = LoadIndex(path, key, objects);
+    if (kept.ok()) return kept;
+    if (!absl::IsNotFound(kept.status()) && !absl::IsFailedPrecondition(kept.status()))
+      warnings_.push_back(absl::StrCat("indexed the shards anew; their index ", ShortPrintableName(path),
+                                       " cannot be used: ", kept.status().message()));
+  }
+  STOKER_ASSIGN_OR_RETURN(ShardIndex index,
+                          BuildIndex(*store_, *format_, std::move(objects), options.threads, options.progress));
+  const absl::Status stored = path.empty() ? absl::OkStatus() : StoreIndex(path, key, index);
+  if (!stored.ok())
+    warnings_.push_back(absl::StrCat("the shards will be indexed anew at the next start: ", stored.message()));
+  return index;
+}
+
+std::string StoredDataset::description() const {
+  return absl::StrCat(format_->description(), " at ", store_->description(), ", ", index_.shards.size(), " shards");
+}
+
+std::string StoredDataset::SampleName(uint64_t id) const { return PrintableName(index_.NameOf(id)); }
+
+absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
+  const Place place = PlaceOf(id);
+  // The buffer moves out, since Parse writes to `sample`.
+  std::vector<uint8_t> stored = std::move(sample.stored);
+  stored.resize(place.size);
+  const absl::Status read = ReadNow(*store_, {place.object, place.offset, stored});
+  const absl::Status status = read.ok() ? Parse(id, stored, sample) : ReadError(id, read);
+  sample.stored = std::move(stored);
+  return status;
+}
+
+StoredSamples::Place StoredDataset::PlaceOf(uint64_t id) const {
+  const StoredRange range = index_.RangeOf(id);
+  return {&index_.shards[index_.ShardOf(id)].object, range.offset, range.size};
+}
+
+absl::Status StoredDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
+  const std::span<const StoredPart> parts = std::span(index_.stored_parts).subspan(id * index_.parts, index_.parts);
+  sample.fields.resize(schema().size());
+  const absl::Status parsed = format_->Parse(stored, parts, sample);
+  if (parsed.ok()) return parsed;
+  return absl::DataLossError(
+      absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.NameOf(id)), ": ", parsed.message()));
+}
+
+absl::Status StoredDataset::ReadError(uint64_t id, const absl::Status& status) const {
+  const std::string sample =
+      absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.NameOf(id)), ": ", status.message());
+  if (absl::IsNotFound(status)) return absl::NotFoundError(sample);
+  if (absl::IsFailedPrecondition(status))
+    return absl::UnavailableError(
+        absl::StrCat(sample, "; restore the object, or restart the server to index its shards anew"));
+  return absl::UnavailableError(sample);
+}
+
+}  // namespace stoker
