@@ -98,6 +98,14 @@ TEST(YamlProtoTest, AScalarIsAListOfOne) {
   EXPECT_EQ(Pipeline("fields: image"), R"(fields: "image")");
 }
 
+TEST(YamlProtoTest, AScalarIsWhereAFieldIsFrom) {
+  const std::string fields = "datasets: [{webdataset: {path: a.tar, fields: {";
+  EXPECT_EQ(Config(fields + "image: jpg, label: {json: $.id}}}}]"),
+            Config(fields + "image: {from: jpg}, label: {json: $.id}}}}]"));
+  EXPECT_EQ(Config(fields + "image: [jpg]}}}]"),
+            "f.yaml:1:55: datasets[0].webdataset.fields.image: expected a mapping, found a list");
+}
+
 TEST(YamlProtoTest, ReadsNumbersToTheirBounds) {
   EXPECT_EQ(Config("workers: 4294967295\nmax_pixels: 18446744073709551615"),
             "workers: 4294967295 max_pixels: 18446744073709551615");
