@@ -6,7 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
+
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "grpcpp/create_channel.h"
 #include "gtest/gtest.h"
@@ -76,6 +82,68 @@ TEST(ReloadTest, WhatIsNotGoodChangesNothing) {
   AddSynthetic(fresh = was, "new", 1);
   (*fresh.mutable_pipelines())["bad"].add_ops()->mutable_resize()->add_size(-1);
   refused(fresh, "pipelines[bad]");
+}
+
+// Opens a stream of a dataset that is not there.
+grpc::Status OpenMissing(v1::DataService::Stub& stub) {
+  grpc::ClientContext context;
+  const auto stream = stub.Stream(&context);
+  v1::StreamRequest request;
+  request.mutable_open()->set_dataset("missing");
+  stream->Write(request);
+  v1::StreamResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  return stream->Finish();
+}
+
+// ThreadSanitizer sees here that rights, quotas, parties and the audit log are used while they are replaced.
+TEST(ReloadTest, StreamsComeAndGoWhileItIsReadAgainAndAgain) {
+  const v1::ServerConfig was = SyntheticConfig(100);
+  v1::ServerConfig other;
+  AddSynthetic(other = was, "other", 7);
+  v1::Quota& quota = (*other.mutable_access()->mutable_quotas())["*"];
+  quota.set_bytes_in_flight("1MiB");
+  quota.set_worker_percent(50);
+  Cluster cluster(1, was);
+  const LoaderOptions options = {
+      .servers = cluster.addresses(), .dataset = "synthetic", .pipeline = v1::Pipeline(), .batch_size = 8};
+  const std::string digest = RunEpoch(options).digest;
+  std::atomic<int> reads = 0;
+  std::atomic<bool> done = false;
+  Reloader reloader(&cluster.server(0), was, [&] { return ++reads % 2 == 0 ? was : other; });
+  const std::vector<std::function<void()>> uses = {
+      [&] {
+        const EpochResult epoch = RunEpoch(options);
+        EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+        EXPECT_EQ(epoch.digest, digest);
+      },
+      [&] {
+        const auto stub =
+            v1::DataService::NewStub(grpc::CreateChannel(cluster.addresses()[0], grpc::InsecureChannelCredentials()));
+        EXPECT_EQ(OpenMissing(*stub).error_code(), grpc::StatusCode::NOT_FOUND);
+      },
+      [&] {
+        EXPECT_THAT(DatasetsOf(cluster.addresses()[0]), testing::Contains("synthetic 100"));
+        cluster.server(0).Healthy();
+        cluster.server(0).service_log().TakeRecent();
+      }};
+  std::vector<std::thread> users;
+  std::vector<std::atomic<int>> used(uses.size());
+  for (size_t i = 0; i < uses.size(); ++i)
+    users.emplace_back([&, i] {
+      for (; !done; ++used[i]) uses[i]();
+    });
+  const auto used_more = [&](int times) {
+    return std::all_of(used.begin(), used.end(), [&](const auto& count) { return count >= times; });
+  };
+  for (int i = 1; i <= 10; ++i) {
+    reloader.Reload();
+    while (reloader.busy() || !used_more(i)) absl::SleepFor(absl::Milliseconds(1));
+  }
+  done = true;
+  for (std::thread& user : users) user.join();
+  EXPECT_EQ(reads, 10);
+  EXPECT_THAT(DatasetsOf(cluster.addresses()[0]), ElementsAre("synthetic 100"));
 }
 
 TEST(ReloadTest, NamesTheKeysThatWaitForTheNextStart) {
