@@ -99,7 +99,7 @@ absl::StatusOr<ObjectInfo> LocalStore::DescribeOne(const std::string& name) cons
 }
 
 absl::StatusOr<std::shared_ptr<const Descriptor>> LocalStore::FileOf(const std::string& name) {
-  const size_t place = std::hash<std::string>()(name) % open_.size();
+  const size_t place = std::hash<std::string>()(name) % kOpenFiles;
   {
     absl::MutexLock lock(&mutex_);
     if (open_[place].name == name && open_[place].file != nullptr) return open_[place].file;

@@ -29,6 +29,8 @@ class LocalStore final : public Store {
   void Read(const Range& range, Done done) override;
 
  private:
+  static constexpr size_t kOpenFiles = 256;
+
   // A file that stays open. Two names may share a place here; the later one takes it.
   struct OpenFile {
     std::string name;
@@ -45,7 +47,7 @@ class LocalStore final : public Store {
   const Descriptor folder_;
 
   absl::Mutex mutex_;  // is not held over I/O
-  std::array<OpenFile, 256> open_ ABSL_GUARDED_BY(mutex_);
+  std::array<OpenFile, kOpenFiles> open_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker
