@@ -17,7 +17,8 @@ using testing::IsEmpty;
 
 // An .npy file of `rows` rows of two bytes, which count from `first`.
 std::string Npy(int rows, int first, const std::string& descr = "|u1") {
-  const std::string dictionary = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", rows, ", 2)}");
+  const std::string dictionary =
+      absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", rows, ", 2)}");
   std::string file("\x93NUMPY\x01\x00", 8);
   file += static_cast<char>(dictionary.size());
   file += '\0';
@@ -121,7 +122,8 @@ TEST_F(StoredDatasetTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(ErrorOf(Rows({"data/*.tar"})), HasSubstr("nothing matches *.tar"));
   EXPECT_THAT(ErrorOf(Rows({"data/a.npy", "data/a.npy"})), HasSubstr("a.npy is given twice"));
   folder_.Write("data/c.npy", Npy(1, 0, "<f4"));
-  EXPECT_THAT(ErrorOf(Rows({"data"})), HasSubstr("c.npy: has samples of float32 [2], where the first file has uint8 [2]"));
+  EXPECT_THAT(ErrorOf(Rows({"data"})),
+              HasSubstr("c.npy: has samples of float32 [2], where the first file has uint8 [2]"));
   folder_.Write("data/c.npy", Npy(5, 0).substr(0, Npy(5, 0).size() - 1));
   EXPECT_THAT(ErrorOf(Rows({"data"})), HasSubstr("c.npy: has 9 bytes of elements"));
   folder_.Write("empty/x.txt", "");

@@ -56,7 +56,8 @@ TEST_F(LocalStoreTest, AFileThatChangedIsNamed) {
   folder_.SetTime("b/2.tar", 1'000'000'000);
   const ObjectInfo object = Describe("b/2.tar");
   folder_.Write("b/2.tar", "longer than it was");
-  EXPECT_THAT(Read(object, 0, 6), HasSubstr("FAILED_PRECONDITION: b/2.tar: changed since it was indexed: 6 bytes then, 18 now"));
+  EXPECT_THAT(Read(object, 0, 6),
+              HasSubstr("FAILED_PRECONDITION: b/2.tar: changed since it was indexed: 6 bytes then, 18 now"));
   folder_.Write("b/2.tar", "others");
   EXPECT_THAT(Read(object, 0, 6), HasSubstr("b/2.tar: changed since it was indexed: it was written to"));
 }
@@ -70,9 +71,7 @@ TEST_F(LocalStoreTest, WhatIsNotThereIsNotFound) {
   EXPECT_THAT(Read(gone, 0, 1), HasSubstr("NOT_FOUND: gone.tar"));
 }
 
-TEST_F(LocalStoreTest, AFolderIsNoObject) {
-  EXPECT_TRUE(absl::IsFailedPrecondition(store_->Describe({"b"}).status()));
-}
+TEST_F(LocalStoreTest, AFolderIsNoObject) { EXPECT_TRUE(absl::IsFailedPrecondition(store_->Describe({"b"}).status())); }
 
 TEST_F(LocalStoreTest, ManyFilesShareThePlacesOfOpenOnes) {
   std::vector<std::string> names;
