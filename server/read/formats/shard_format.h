@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,9 @@ class ShardFormat {
 
   // Returns the number of places that the index keeps of each sample, beside its range.
   virtual int parts() const = 0;
+
+  // Returns lines that the operator should see, such as what of each sample is left out.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   // Finds the samples of one shard, in the order in which they lie there. DataLoss for a shard that does not parse; the
   // store's errors for what cannot be read. Messages name the shard.

@@ -17,6 +17,7 @@ absl::StatusOr<std::unique_ptr<StoredDataset>> StoredDataset::Open(std::shared_p
                                                                    std::unique_ptr<ShardFormat> format,
                                                                    const Options& options) {
   std::unique_ptr<StoredDataset> dataset(new StoredDataset(std::move(store), std::move(format), options.name));
+  dataset->warnings_ = dataset->format_->warnings();
   STOKER_ASSIGN_OR_RETURN(dataset->index_, dataset->FindIndex(std::move(objects), options));
   if (dataset->index_.size() == 0)
     return absl::InvalidArgumentError(absl::StrCat(dataset->description(), ": there is no sample in its shards"));

@@ -1,0 +1,130 @@
+#include "server/read/formats/mapping/field_mapping.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "server/read/printable_name.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kMostFields = 64, kMostNameBytes = 64;
+
+bool IsFieldName(const std::string& name) {
+  return !name.empty() && name.size() <= kMostNameBytes && !absl::ascii_isdigit(name[0]) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+}
+
+// Returns a name for the field of the column `from`.
+std::string FieldNameOf(const std::string& from) {
+  std::string name = from.substr(0, kMostNameBytes);
+  for (char& c : name)
+    if (!absl::ascii_isalnum(c)) c = '_';
+  if (name.empty() || absl::ascii_isdigit(name[0])) name = absl::StrCat("_", name.substr(0, kMostNameBytes - 1));
+  return name;
+}
+
+// Names the columns for an error, the first of them where there are many.
+std::string NamesOf(const std::vector<StoredColumn>& columns) {
+  constexpr size_t kMost = 20;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(columns.size(), kMost); ++i) names.push_back(ShortPrintableName(columns[i].from));
+  if (columns.size() > kMost) names.push_back("…");
+  return absl::StrJoin(names, ", ");
+}
+
+absl::StatusOr<MappedField> MapField(const std::string& name, const v1::FieldFrom& asked,
+                                     const std::vector<StoredColumn>& columns, const std::string& word) {
+  const auto wrong = [&](const auto&... what) {
+    return absl::InvalidArgumentError(absl::StrCat("fields.", ShortPrintableName(name), ": ", what...));
+  };
+  if (!IsFieldName(name)) return wrong("a name has up to 64 letters, digits and underscores, and begins with no digit");
+  if (!asked.json().empty()) return wrong("json: a ", word, " cannot be taken from a document here");
+  const std::string from = asked.from().empty() ? name : asked.from();
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.from == from; });
+  if (found == columns.end())
+    return wrong("there is no ", word, " '", ShortPrintableName(from), "'; the first sample has: ", NamesOf(columns));
+  if (!found->field.ok())
+    return wrong("the ", word, " '", ShortPrintableName(from), "' ", found->field.status().message());
+  MappedField mapped{from, *found->field};
+  mapped.field.name = name;
+  return mapped;
+}
+
+FieldMapping MapAll(const std::vector<StoredColumn>& columns, const std::string& word) {
+  std::map<std::string, MappedField> fields;  // by name
+  FieldMapping mapping;
+  for (const StoredColumn& column : columns) {
+    const std::string name = FieldNameOf(column.from);
+    std::string why = column.field.ok() ? "" : std::string(column.field.status().message());
+    if (why.empty() && fields.contains(name)) why = "would have another one's name";
+    if (why.empty() && fields.size() == kMostFields) why = absl::StrCat("is one of more than ", kMostFields);
+    if (!why.empty()) {
+      mapping.warnings.push_back(
+          absl::StrCat("the ", word, " '", ShortPrintableName(column.from), "' is left out: it ", why));
+      continue;
+    }
+    MappedField mapped{column.from, *column.field};
+    mapped.field.name = name;
+    fields.emplace(name, std::move(mapped));
+  }
+  for (auto& [name, field] : fields) mapping.fields.push_back(std::move(field));
+  return mapping;
+}
+
+}  // namespace
+
+SourceSchema FieldMapping::schema() const {
+  SourceSchema schema;
+  for (const MappedField& mapped : fields) schema.push_back(mapped.field);
+  return schema;
+}
+
+std::string FieldMapping::identity() const {
+  std::string text;
+  for (const auto& [from, field] : fields)
+    absl::StrAppend(&text, " ", field.name, "=", from.size(), ":", from, " ", FieldWords(field));
+  return text;
+}
+
+absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<StoredColumn>& columns,
+                                       const std::string& word) {
+  FieldMapping mapping;
+  if (asked.empty()) {
+    mapping = MapAll(columns, word);
+  } else {
+    if (asked.size() > kMostFields) return absl::InvalidArgumentError(absl::StrCat("fields: above ", kMostFields));
+    for (const auto& [name, from] : std::map<std::string, v1::FieldFrom>(asked.begin(), asked.end())) {
+      STOKER_ASSIGN_OR_RETURN(MappedField mapped, MapField(name, from, columns, word));
+      mapping.fields.push_back(std::move(mapped));
+    }
+  }
+  if (!mapping.fields.empty()) return mapping;
+  return absl::InvalidArgumentError(
+      columns.empty() ? absl::StrCat("the first sample has no ", word)
+                      : absl::StrCat("no ", word, " can be a field: ", absl::StrJoin(mapping.warnings, "; ")));
+}
+
+uint64_t DenseBytes(const SourceField& field) {
+  uint64_t bytes = ByteSize(field.dtype);
+  for (const int64_t dimension : field.shape) {
+    if (dimension < 0 || static_cast<uint64_t>(dimension) > kMaxSampleBytes / std::max<uint64_t>(bytes, 1))
+      return kMaxSampleBytes + 1;
+    bytes *= dimension;
+  }
+  return bytes;
+}
+
+std::string FieldWords(const SourceField& field) {
+  if (field.kind == SourceField::Kind::kEncodedImage) return "image";
+  if (field.shape.empty()) return DtypeName(field.dtype);
+  return absl::StrCat(DtypeName(field.dtype), " [", absl::StrJoin(field.shape, ", "), "]");
+}
+
+}  // namespace stoker
