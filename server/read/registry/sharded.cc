@@ -9,6 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/formats/features/feature_vectors.h"
+#include "server/read/formats/tfrecord/foreign_index.h"
+#include "server/read/formats/tfrecord/record.h"
+#include "server/read/formats/tfrecord/tfrecord.h"
 #include "server/read/printable_name.h"
 #include "server/read/registry/open_source.h"
 
@@ -47,14 +50,37 @@ absl::Status KeepOnly(const std::vector<std::string>& suffixes, Source& source) 
   return absl::NotFoundError(absl::StrCat(source.store->description(), ": there is no ", suffixes[0], " file"));
 }
 
+// Makes the format for TFRecord files, and leaves these in `source`.
+absl::StatusOr<std::unique_ptr<ShardFormat>> CreateTfRecord(const v1::TfRecord& config, Source& source) {
+  TfRecord::Indexes indexes{.all_found = source.is_folder};
+  for (const ObjectInfo& object : source.objects)
+    if (IsForeignIndexName(object.name)) indexes.found.emplace(object.name, object);
+  std::erase_if(source.objects, [&](const ObjectInfo& object) {
+    return source.is_folder ? !TfRecord::IsShardName(object.name) : IsForeignIndexName(object.name);
+  });
+  if (source.objects.empty())
+    return absl::NotFoundError(absl::StrCat(source.store->description(), ": there is no TFRecord file"));
+  return TfRecord::Create(config, *source.store, source.objects, std::move(indexes));
+}
+
 // Makes the format that `config` names for the objects of `source`, and drops those that are none of its shards.
 absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfig& config, Source& source) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kFeatureVectors:
       STOKER_RETURN_IF_ERROR(KeepOnly({".npy"}, source));
       return FeatureVectors::Create(config.feature_vectors(), *source.store, source.objects);
+    case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), source);
     default: return absl::UnimplementedError("this build cannot read the format yet");
   }
+}
+
+// Whether a source has TFRecord files: by their names, or by what they are where these alone do not tell.
+absl::StatusOr<bool> HasRecords(const Source& source) {
+  const auto shard = std::find_if(source.objects.begin(), source.objects.end(),
+                                  [](const ObjectInfo& object) { return TfRecord::IsShardName(object.name); });
+  if (shard == source.objects.end()) return false;
+  if (absl::StrContains(shard->name, ".tfrec")) return true;
+  return BeginsWithRecord(*source.store, *shard);
 }
 
 }  // namespace
@@ -74,8 +100,11 @@ absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
     return std::any_of(source.objects.begin(), source.objects.end(),
                        [&](const ObjectInfo& object) { return absl::EndsWith(object.name, suffix); });
   };
+  STOKER_ASSIGN_OR_RETURN(const bool has_records, HasRecords(source));
   if (ends_with(".npy")) {
     found.mutable_feature_vectors()->add_path(path);
+  } else if (has_records) {
+    found.mutable_tfrecord()->add_path(path);
   } else {
     // What has none of the suffixes is class folders, as it always was.
     found.mutable_image_folder()->set_path(path);

@@ -1,0 +1,61 @@
+// dump-samples CONFIG.yaml: opens the dataset that a DatasetConfig in YAML names and writes it to stdout:
+//
+//   a line of text for each of: fingerprint (hexadecimal), number of samples, each field ("name dtype [shape]" or "name
+//   image"), each warning ("warning: …"), and an empty line
+//   for each sample its name and its fields, each as u64 length, little-endian, and bytes
+//
+// Exits with 1 and an error on stderr where it cannot be opened or read.
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/config/yaml_proto.h"
+#include "common/status_macros.h"
+#include "server/read/registry/open_dataset.h"
+
+namespace stoker {
+namespace {
+
+void Write(const void* bytes, uint64_t size) {
+  std::fwrite(&size, sizeof size, 1, stdout);
+  std::fwrite(bytes, 1, size, stdout);
+}
+
+std::string WordsOf(const SourceField& field) {
+  if (field.kind == SourceField::Kind::kEncodedImage) return field.name + " image";
+  return absl::StrCat(field.name, " ", DtypeName(field.dtype), " [", absl::StrJoin(field.shape, ", "), "]");
+}
+
+absl::Status Dump(const char* path) {
+  v1::DatasetConfig config;
+  STOKER_RETURN_IF_ERROR(ReadYamlFile(path, config));
+  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, OpenDataset(config, {}));
+  const Dataset& dataset = *opened.dataset;
+  std::printf("%s\n%llu\n", absl::BytesToHexString(dataset.fingerprint()).c_str(),
+              static_cast<unsigned long long>(dataset.size()));
+  for (const SourceField& field : dataset.schema()) std::printf("%s\n", WordsOf(field).c_str());
+  for (const std::string& warning : opened.warnings) std::printf("warning: %s\n", warning.c_str());
+  std::printf("\n");
+  SampleBytes sample;
+  for (uint64_t id = 0; id < dataset.size(); ++id) {
+    STOKER_RETURN_IF_ERROR(dataset.Read(id, sample));
+    const std::string name = dataset.SampleName(id);
+    Write(name.data(), name.size());
+    for (const auto& field : sample.fields) Write(field.data(), field.size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace stoker
+
+int main(int argc, char** argv) {
+  const absl::Status dumped =
+      argc == 2 ? stoker::Dump(argv[1]) : absl::InvalidArgumentError("usage: dump-samples CONFIG.yaml");
+  if (!dumped.ok()) std::fprintf(stderr, "%s\n", std::string(dumped.message()).c_str());
+  return dumped.ok() ? 0 : 1;
+}
