@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/formats/features/feature_vectors.h"
+#include "server/read/formats/mds/mds.h"
 #include "server/read/formats/tfrecord/foreign_index.h"
 #include "server/read/formats/tfrecord/record.h"
 #include "server/read/formats/tfrecord/tfrecord.h"
@@ -21,9 +22,22 @@ namespace {
 // So many objects of a folder show which format they have.
 constexpr uint64_t kEnough = 1000;
 
+constexpr char kMdsIndex[] = "index.json";
+
 template <typename Format>
 std::vector<std::string> PathsOf(const Format& format) {
   return {format.path().begin(), format.path().end()};
+}
+
+// Returns the paths of the index.json files, which name the shards, so that stores need not list.
+std::vector<std::string> MdsPathsOf(const v1::Mds& config) {
+  std::vector<std::string> paths;
+  for (const std::string& path : config.path()) {
+    const bool is_index = path == kMdsIndex || absl::EndsWith(path, absl::StrCat("/", kMdsIndex));
+    paths.push_back(is_index || path.empty() ? path
+                                             : absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", kMdsIndex));
+  }
+  return paths;
 }
 
 // Returns the paths of a dataset of shards.
@@ -31,7 +45,7 @@ std::vector<std::string> PathsOf(const v1::DatasetConfig& config) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kWebdataset: return PathsOf(config.webdataset());
     case v1::DatasetConfig::kTfrecord: return PathsOf(config.tfrecord());
-    case v1::DatasetConfig::kMds: return PathsOf(config.mds());
+    case v1::DatasetConfig::kMds: return MdsPathsOf(config.mds());
     case v1::DatasetConfig::kParquet: return PathsOf(config.parquet());
     case v1::DatasetConfig::kFeatureVectors: return PathsOf(config.feature_vectors());
     default: return {};
@@ -69,6 +83,10 @@ absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfi
     case v1::DatasetConfig::kFeatureVectors:
       STOKER_RETURN_IF_ERROR(KeepOnly({".npy"}, source));
       return FeatureVectors::Create(config.feature_vectors(), *source.store, source.objects);
+    case v1::DatasetConfig::kMds: {
+      const std::vector<ObjectInfo> indexes = std::move(source.objects);
+      return Mds::Create(config.mds(), *source.store, indexes, source.objects);
+    }
     case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), source);
     default: return absl::UnimplementedError("this build cannot read the format yet");
   }
@@ -103,6 +121,8 @@ absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
   STOKER_ASSIGN_OR_RETURN(const bool has_records, HasRecords(source));
   if (ends_with(".npy")) {
     found.mutable_feature_vectors()->add_path(path);
+  } else if (ends_with(".mds") || ends_with(".mds.zstd") || (!source.is_folder && ends_with(kMdsIndex))) {
+    found.mutable_mds()->add_path(path);
   } else if (has_records) {
     found.mutable_tfrecord()->add_path(path);
   } else {
