@@ -10,6 +10,7 @@
 #include "common/status_macros.h"
 #include "server/read/formats/features/feature_vectors.h"
 #include "server/read/formats/mds/mds.h"
+#include "server/read/formats/tar/web_dataset.h"
 #include "server/read/formats/tfrecord/foreign_index.h"
 #include "server/read/formats/tfrecord/record.h"
 #include "server/read/formats/tfrecord/tfrecord.h"
@@ -88,6 +89,9 @@ absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfi
       return Mds::Create(config.mds(), *source.store, indexes, source.objects);
     }
     case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), source);
+    case v1::DatasetConfig::kWebdataset:
+      STOKER_RETURN_IF_ERROR(KeepOnly({".tar", ".tar.gz", ".tgz", ".tar.zst"}, source));
+      return WebDataset::Create(config.webdataset(), *source.store, source.objects);
     default: return absl::UnimplementedError("this build cannot read the format yet");
   }
 }
@@ -119,7 +123,13 @@ absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
                        [&](const ObjectInfo& object) { return absl::EndsWith(object.name, suffix); });
   };
   STOKER_ASSIGN_OR_RETURN(const bool has_records, HasRecords(source));
-  if (ends_with(".npy")) {
+  // Class folders may have an archive beside them.
+  const bool has_images = source.is_folder && (ends_with(".jpg") || ends_with(".jpeg") || ends_with(".JPEG") ||
+                                               ends_with(".png") || ends_with(".webp") || ends_with(".bmp"));
+  const bool has_tars = ends_with(".tar") || ends_with(".tar.gz") || ends_with(".tgz") || ends_with(".tar.zst");
+  if (has_tars && !has_images) {
+    found.mutable_webdataset()->add_path(path);
+  } else if (ends_with(".npy")) {
     found.mutable_feature_vectors()->add_path(path);
   } else if (ends_with(".mds") || ends_with(".mds.zstd") || (!source.is_folder && ends_with(kMdsIndex))) {
     found.mutable_mds()->add_path(path);

@@ -1,0 +1,216 @@
+// Tar shards, good and hostile, through the datasets that are made of them.
+
+#include "server/read/formats/tar/web_dataset.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/read/registry/sharded.h"
+#include "tests/unit/server/read/formats/folder/temporary_folder.h"
+#include "tests/unit/server/read/formats/tar/tar_writer.h"
+
+namespace stoker {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Pax(const std::string& record) { return TarFile("pax", record, 'x'); }
+
+class WebDatasetTest : public testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<StoredDataset>> Open(const std::string& path = "t/a.tar") {
+    v1::DatasetConfig config;
+    config.mutable_webdataset()->add_path(folder_.path(path));
+    for (const auto& [name, from] : fields_) (*config.mutable_webdataset()->mutable_fields())[name].set_from(from);
+    return OpenShards(config, {.name = "tar"});
+  }
+
+  // Opens a shard of these members and its end.
+  absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShard(const std::string& members) {
+    folder_.Write("t/a.tar", members + TarEnd());
+    return Open();
+  }
+
+  std::string ErrorOf(const std::string& members) { return std::string(OpenShard(members).status().message()); }
+
+  // The names of all samples.
+  std::vector<std::string> NamesOf(const std::string& members) {
+    const auto dataset = OpenShard(members);
+    EXPECT_TRUE(dataset.ok()) << dataset.status();
+    std::vector<std::string> names;
+    for (uint64_t id = 0; dataset.ok() && id < (*dataset)->size(); ++id) names.push_back((*dataset)->SampleName(id));
+    return names;
+  }
+
+  std::string ReadErrorOf(const std::string& members, uint64_t id) {
+    const auto dataset = OpenShard(members);
+    if (!dataset.ok()) return dataset.status().ToString();
+    SampleBytes sample;
+    const absl::Status status = (*dataset)->Read(id, sample);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    return std::string(status.message());
+  }
+
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> fields_ = {{"image", "jpg;png"}, {"label", "cls"}};
+};
+
+TEST_F(WebDatasetTest, GroupsMembersByTheirKeys) {
+  const auto dataset = OpenShard(TarFile("d/a.cls", "7\n") + TarFile("d/a.txt", "words") + TarFile("d/a.JPG", "jpeg") +
+                                 TarFile("a.png", "png") + TarFile("a.cls", "-3"));
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  ASSERT_EQ((*dataset)->size(), 2);
+  EXPECT_EQ((*dataset)->SampleName(0), "d/a");
+  SampleBytes sample;
+  ASSERT_TRUE((*dataset)->Read(0, sample).ok());
+  EXPECT_THAT(sample.fields, ElementsAre(ElementsAre('j', 'p', 'e', 'g'), ElementsAre(7, 0, 0, 0, 0, 0, 0, 0)));
+  ASSERT_TRUE((*dataset)->Read(1, sample).ok());
+  EXPECT_THAT(sample.fields[0], ElementsAre('p', 'n', 'g'));
+  EXPECT_EQ(sample.fields[1][0], 0xfd);
+}
+
+TEST_F(WebDatasetTest, NamesAreTakenFromEveryKindOfHeader) {
+  fields_.erase("label");
+  const std::string long_name = std::string(200, 'n') + ".jpg";
+  EXPECT_THAT(NamesOf(Pax("19 path=pax/é.jpg\n") + TarFile("other.jpg", "1") + TarFile("L", long_name, 'L') +
+                      TarFile("short.jpg", "2") + TarHeaderBlock("c.jpg", "1", '0', "prefix") + std::string(512, 'x')),
+              ElementsAre("pax/é", std::string(200, 'n'), "prefix/c"));
+}
+
+TEST_F(WebDatasetTest, WhatIsNoSampleIsSkipped) {
+  fields_.erase("label");
+  EXPECT_THAT(NamesOf(TarFile("folder/", "", '5') + TarFile("README", "x") + TarFile(".hidden.jpg", "x") +
+                      TarFile("__meta.jpg__", "x") + TarFile("link.jpg", "", '2') + TarFile("hard.jpg", "", '1') +
+                      TarFile("notes.md", "x") + TarFile("a.jpg", "x")),
+              ElementsAre("a"));
+}
+
+TEST_F(WebDatasetTest, NamesAreNoPaths) {
+  fields_.erase("label");
+  EXPECT_THAT(
+      NamesOf(TarFile("../../etc/passwd.jpg", "1") + TarFile("/etc/shadow.jpg", "2") + TarFile("a\nb.jpg", "3")),
+      ElementsAre("../../etc/passwd", "/etc/shadow", "a\\x0ab"));
+  EXPECT_THAT(ErrorOf(Pax(std::string("14 path=a\0b.c\n", 14)) + TarFile("a.jpg", "1")), HasSubstr("a zero byte"));
+}
+
+TEST_F(WebDatasetTest, SamplesThatLackAMemberAreBad) {
+  const std::string good = TarFile("a.jpg", "x") + TarFile("a.cls", "1");
+  EXPECT_THAT(ReadErrorOf(good + TarFile("b.jpg", "x"), 1), AllOf(HasSubstr("tar: b: "), HasSubstr(".cls is missing")));
+  EXPECT_THAT(ReadErrorOf(good + TarFile("b.cls", "2"), 1), HasSubstr("member .jpg or .png is missing or empty"));
+  EXPECT_THAT(ReadErrorOf(good + TarFile("b.jpg", "") + TarFile("b.cls", "2"), 1), HasSubstr("missing or empty"));
+  EXPECT_THAT(ReadErrorOf(good + TarFile("b.jpg", "x") + TarFile("b.cls", "dog"), 1), HasSubstr("'dog' is no whole"));
+}
+
+TEST_F(WebDatasetTest, AFieldThatNoSampleHasIsRefused) {
+  EXPECT_THAT(ErrorOf(TarFile("a.jpeg", "x") + TarFile("a.cls", "1")),
+              AllOf(HasSubstr("fields.image: none of"), HasSubstr("they have .cls, .jpeg")));
+  fields_ = {{"image", "mp4"}};
+  EXPECT_THAT(ErrorOf(TarFile("a.mp4", "x")), HasSubstr("fields.image.from: a member .mp4 is not taken"));
+}
+
+TEST_F(WebDatasetTest, DamageIsAnErrorThatNamesTheShardAndTheByte) {
+  const std::string good = TarFile("a.jpg", "x") + TarFile("a.cls", "1");
+  std::string damaged = TarFile("b.jpg", "x");
+  damaged[3] = 'X';
+  EXPECT_THAT(ErrorOf(good + damaged), HasSubstr("a.tar: at byte 2048: this is no tar header: its checksum is wrong"));
+  EXPECT_THAT(ErrorOf(good + TarHeaderBlock("b.jpg", "77777777777")), HasSubstr("a member of 8589934591 bytes begins"));
+  EXPECT_THAT(ErrorOf(good + TarHeaderBlock("b.jpg", "\x80\x7f" + std::string(10, '\xff'))),
+              HasSubstr("its size is no"));
+  EXPECT_THAT(ErrorOf(good + Pax("28 size=9223372036854775807\n") + TarFile("b.jpg", "x")), HasSubstr("cut short"));
+  EXPECT_THAT(ErrorOf(good + TarFile("b.jpg", "x", 'S')), HasSubstr("sparse"));
+  EXPECT_THAT(ErrorOf(good + Pax("22 GNU.sparse.major=1\n") + TarFile("b.jpg", "x")), HasSubstr("sparse"));
+  EXPECT_THAT(ErrorOf(good + TarHeaderBlock("L", "00010000001", 'L') + std::string(3 << 20, 'n')),
+              HasSubstr("too large"));
+  EXPECT_THAT(ErrorOf(good + TarFile("b.jpg", "x") + TarFile("b.jpg", "y")),
+              HasSubstr("sample b has two members .jpg"));
+  folder_.Write("t/a.tar", good.substr(0, 1300));
+  EXPECT_THAT(std::string(Open().status().message()), HasSubstr("at byte 1024: the archive is cut short"));
+  folder_.Write("t/a.tar", good);
+  EXPECT_THAT(std::string(Open().status().message()), HasSubstr("at byte 2048: the archive ends without"));
+}
+
+TEST_F(WebDatasetTest, FindsFieldsByItself) {
+  fields_.clear();
+  const auto dataset = OpenShard(TarFile("a.png", "x") + TarFile("a.cls", "1") + TarFile("a.txt", "a cat") +
+                                 TarFile("b.jpg", "x") + TarFile("b.cls", "1") + TarFile("b.png", "x"));
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  ASSERT_EQ((*dataset)->schema().size(), 2);
+  EXPECT_EQ((*dataset)->schema()[0].name, "image");
+  EXPECT_EQ((*dataset)->schema()[1].name, "label");
+  EXPECT_THAT((*dataset)->warnings(), ElementsAre(HasSubstr(".txt")));
+}
+
+TEST_F(WebDatasetTest, AnIndexBesideAShardIsUsedOnlyIfItFits) {
+  const std::string shard =
+      TarFile("a.jpg", "x") + TarFile("a.cls", "1") + TarFile("b.jpg", "y") + TarFile("b.cls", "2");
+  const auto scanned = OpenShard(shard);
+  ASSERT_TRUE(scanned.ok()) << scanned.status();
+  const std::string good = "v1.2 2\njpg 512 1 a.jpg cls 1536 1 a.cls\njpg 2560 1 b.jpg cls 3584 1 b.cls\n";
+  for (const std::string& index :
+       {good, std::string("v1.2 1\njpg 512 1 a.jpg cls 1536 1 a.cls\n"), std::string("v1.1 0\n"),
+        std::string("v1.2 1\njpg 512 99999999999999999999 a.jpg\n"), std::string("v1.2 1\njpg 0 1 a.jpg\n"),
+        std::string("v1.2 1\njpg 1048576 1 a.jpg\n"), std::string("<html>")}) {
+    folder_.Write("t/a.idx", index);
+    const auto opened = OpenShard(shard);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_EQ((*opened)->fingerprint(), (*scanned)->fingerprint()) << index;
+  }
+  // One that leaves out a member in the middle shows that an index is used.
+  folder_.Write("t/a.idx", "v1.2 2\njpg 512 1 a.jpg cls 1536 1 a.cls\ncls 3584 1 b.cls\n");
+  EXPECT_NE((*OpenShard(shard))->fingerprint(), (*scanned)->fingerprint());
+}
+
+TEST_F(WebDatasetTest, ListsOfShardsLeadNowhereElse) {
+  folder_.Write("t/a.tar", TarFile("a.jpg", "x") + TarFile("a.cls", "1") + TarEnd());
+  const auto error_of = [&](const std::string& list) {
+    folder_.Write("t/list.json", list);
+    return std::string(Open("t/list.json").status().message());
+  };
+  EXPECT_THAT(error_of(R"({"shardlist": [{"url": "a.tar", "nsamples": 1}]})"), IsEmpty());
+  for (const char* url : {"../t/a.tar", "/etc/passwd", "https://host/a.tar", "", "b/../../a.tar"})
+    EXPECT_THAT(error_of(absl::StrCat(R"({"shardlist": [{"url": ")", url, R"(", "nsamples": 1}]})")),
+                HasSubstr("no path below the list's own folder"));
+  EXPECT_THAT(error_of(R"({"shardlist": [{"url": "a.tar", "nsamples": 2}]})"), HasSubstr("has 1 samples, where"));
+  EXPECT_THAT(error_of(R"({"shardlist": {}})"), HasSubstr("no `shardlist`"));
+  EXPECT_THAT(error_of("[1]"), HasSubstr("no JSON object"));
+}
+
+TEST_F(WebDatasetTest, CompressedShardsAreRefusedWithWhatToDo) {
+  folder_.Write("t/a.tar.gz", "x");
+  EXPECT_THAT(std::string(Open("t").status().message()), AllOf(HasSubstr("a.tar.gz"), HasSubstr("`gunzip`")));
+}
+
+TEST_F(WebDatasetTest, DataIsTarsUnlessThereAreImagesToo) {
+  folder_.Write("t/a.tar", TarEnd());
+  v1::DatasetConfig config;
+  config.set_data(folder_.path("t"));
+  EXPECT_TRUE(FindFormat(config)->has_webdataset());
+  folder_.Write("t/cat/1.jpg", "x");
+  EXPECT_TRUE(FindFormat(config)->has_image_folder()) << "as it always was";
+  config.set_data(folder_.path("t/*.tar"));
+  EXPECT_TRUE(FindFormat(config)->has_webdataset());
+}
+
+TEST(JsonNumberTest, FindsTheNumberAtItsPath) {
+  const auto whole = [](const char* document, const char* path) {
+    const auto parsed = ParseJsonPath(path);
+    if (!parsed.ok()) return int64_t{-2};
+    const auto number = NumberAt(document, *parsed);
+    return number.ok() && number->is_whole ? number->whole : -1;
+  };
+  EXPECT_EQ(whole(R"({"x": {"b": 9}, "a": {"b": [[1], 2, {"c": 3}]}})", "$.a.b[2].c"), 3);
+  EXPECT_EQ(whole(R"({"a": [[7, 8], [9]]})", "$['a'][0][1]"), 8);
+  EXPECT_EQ(whole("5", "$"), 5);
+  EXPECT_EQ(whole(R"({"a": {"b": 1}, "a": {}})", "$.a.b"), -1) << "the later one counts";
+  EXPECT_EQ(whole(R"({"a": 1, "a": 2})", "$.a"), 2);
+  EXPECT_EQ(whole(R"({"c": {"a": 1}, "b": [{"a": 2}]})", "$.a"), -1);
+  EXPECT_EQ(whole(R"({"a": 18446744073709551615})", "$.a"), -1);
+  EXPECT_EQ(whole(R"({"a": 1)", "$.a"), -1) << "not JSON";
+  for (const char* path : {"", "a", "$a", "$.", "$[", "$[]", "$[x]", "$[-1]", "$..a"})
+    EXPECT_EQ(whole("1", path), -2) << path;
+}
+
+}  // namespace
+}  // namespace stoker
