@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,6 +63,7 @@ absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(std::span<const uint8_t> exa
     return absl::OkStatus();
   }));
   std::vector<StoredColumn> columns;
+  columns.reserve(features.size());
   for (auto& [name, field] : features) columns.push_back({name, std::move(field)});
   return columns;
 }
@@ -97,6 +97,19 @@ absl::Status ReadField(const Feature& feature, const SourceField& field, std::ve
   return absl::OkStatus();
 }
 
+bool ConsumeEnd(std::string_view end, std::string_view& text) {
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  return true;
+}
+
+// Removes the digits at the end of `text`, if they are at least five, as in "-00017-of-01024".
+bool ConsumeNumberEnd(std::string_view& text) {
+  const size_t digits = text.size() - (text.find_last_not_of("0123456789") + 1);
+  text.remove_suffix(digits);
+  return digits >= 5;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TfRecord>> TfRecord::Create(const v1::TfRecord& config, Store& store,
@@ -109,10 +122,10 @@ absl::StatusOr<std::unique_ptr<TfRecord>> TfRecord::Create(const v1::TfRecord& c
 }
 
 bool TfRecord::IsShardName(std::string_view name) {
-  static const std::regex kParts(R"(-\d{5,}-of-\d{5,}$)");
-  const std::string base(name.substr(name.rfind('/') + 1));
+  std::string_view base = name.substr(name.rfind('/') + 1);
   if (IsForeignIndexName(base)) return false;
-  return base.find(".tfrec") != base.npos || std::regex_search(base, kParts);
+  if (base.find(".tfrec") != base.npos) return true;
+  return ConsumeNumberEnd(base) && ConsumeEnd("-of-", base) && ConsumeNumberEnd(base) && base.ends_with('-');
 }
 
 absl::StatusOr<ObjectInfo> TfRecord::IndexOf(Store& store, const ObjectInfo& shard) const {

@@ -132,6 +132,14 @@ TEST(TfRecordTest, FindsRecordsThatAreLongerThanWhatIsReadAtOnce) {
   for (int id = 0; id < 8; ++id) EXPECT_TRUE((*dataset)->Read(id, sample).ok());
 }
 
+TEST(TfRecordTest, KnowsItsShardsByTheirNames) {
+  for (const char* name : {"a.tfrecord", "b/a.tfrecords", "a.tfrec", "a.tfrecord-00000-of-00010", "x/t-00017-of-01024"})
+    EXPECT_TRUE(TfRecord::IsShardName(name)) << name;
+  for (const char* name : {"", "a", "12345", "a.tfrecord.idx", "a.jpg", "t-00017-of-01024.parquet", "t-1-of-2",
+                           "00017-of-01024", "t-00017-01024", "a.tfrecord/x"})
+    EXPECT_FALSE(TfRecord::IsShardName(name)) << name;
+}
+
 TEST(TfRecordTest, TheDataOptionFindsItByName) {
   const TemporaryFolder folder;
   folder.Write("train-00000-of-00001", ImageRecord(1));
