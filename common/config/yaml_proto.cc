@@ -69,6 +69,8 @@ class Reader {
     Message& child = *message.GetReflection()->MutableMessage(&message, &field);
     const FieldDescriptor* from = child.GetDescriptor()->FindFieldByName("from");
     if (from != nullptr && node.kind == YamlNode::Kind::kScalar) return ReadScalar(node, path, *from, child);
+    const FieldDescriptor* parts = child.GetDescriptor()->FindFieldByName("parts");
+    if (parts != nullptr && node.kind == YamlNode::Kind::kList) return ReadList(node, path, *parts, child);
     return ReadMessage(node, path, child);
   }
 

@@ -16,8 +16,9 @@ namespace stoker {
 //
 // Keys are field names; a message field may also be called by its type's name (`RandomResizedCrop:`). Enum values are
 // written without their prefix, in upper or lower case (`bilinear`). A scalar may stand for a list of one (`size:
-// 224`) or for a message's field `from` (`image: jpg`), and an empty value for an empty message (`-
-// RandomHorizontalFlip:`) or list. Numbers are decimal and finite. A scalar means the same with and without quotes.
+// 224`) or for a message's field `from` (`image: jpg`), a list for its field `parts`, and an empty value for an empty
+// message (`- RandomHorizontalFlip:`) or list. Numbers are decimal and finite. A scalar means the same with and without
+// quotes.
 //
 // InvalidArgument for an unknown or repeated key, a value of the wrong type or out of range, and two members of a
 // oneof: "FILE:LINE:COLUMN: datasets[0].image_foldr: unknown key; did you mean 'image_folder'?". The text may have 1

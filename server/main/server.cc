@@ -51,6 +51,10 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
     };
     options.progress = tell("indexing");
     options.content_progress = tell("reading all bytes for their hashes");
+    options.find = [&](const std::string& name) {
+      const auto found = datasets.find(name);
+      return found == datasets.end() ? nullptr : found->second;
+    };
     STOKER_ASSIGN_OR_RETURN(auto opened, OpenDataset(dataset_config, options));
     for (const std::string& warning : opened.warnings) spdlog::warn("dataset '{}': {}", opened.name, warning);
     spdlog::info("dataset '{}': {}, {} samples", opened.name, opened.dataset->description(), opened.dataset->size());

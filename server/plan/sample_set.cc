@@ -31,6 +31,14 @@ uint64_t SampleSet::IdAt(uint64_t rank) const {
   return word * 64 + std::countr_zero(bits);
 }
 
+uint64_t SampleSet::CountBelow(uint64_t end) const {
+  const uint64_t last = std::min<uint64_t>(end / 64, words_.size()), block = last / kBlockWords;
+  uint64_t count = block < before_.size() ? before_[block] : size_;
+  for (uint64_t word = block * kBlockWords; word < last; ++word) count += std::popcount(words_[word]);
+  if (last < words_.size()) count += std::popcount(words_[last] & ((uint64_t{1} << end % 64) - 1));
+  return count;
+}
+
 void SampleSet::ForEachRun(absl::FunctionRef<void(uint64_t begin, uint64_t end)> tell) const {
   uint64_t begin = 0, end = 0;  // The run that was found last, and may go on.
   for (uint64_t word = 0; word < words_.size(); ++word) {

@@ -24,6 +24,9 @@ class SampleSet {
   // Returns the id of a rank. Requires rank < size().
   uint64_t IdAt(uint64_t rank) const;
 
+  // Returns the number of the set's ids that are below `end`.
+  uint64_t CountBelow(uint64_t end) const;
+
   bool Contains(uint64_t id) const { return id / 64 < words_.size() && (words_[id / 64] >> id % 64 & 1) != 0; }
 
   // Calls `tell` for each run of consecutive ids, in ascending order, with the first id and the one after the last.

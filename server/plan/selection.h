@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/identity/epoch_order.h"
+#include "server/plan/mixture.h"
 #include "server/plan/sample_set.h"
 #include "server/plan/weighted_classes.h"
 
@@ -14,6 +15,7 @@ namespace stoker {
 struct Selection {
   std::shared_ptr<const SampleSet> subset;          // null: all samples
   std::shared_ptr<const WeightedClasses> weighted;  // in mode weighted; null otherwise. Its ranks are the subset's.
+  std::shared_ptr<const Mixture> mixture;           // where parts have weights; null otherwise. Likewise.
 };
 
 // Says which sample stands at which position of one epoch. Immutable, hence thread-safe.
@@ -21,19 +23,30 @@ class SampleOrder {
  public:
   // An epoch of a job has `positions`: without weights as many as the selection has samples.
   SampleOrder(const Selection& selection, uint64_t positions, const v1::Shuffle& shuffle, uint64_t seed, uint64_t epoch)
-      : selection_(selection), order_(positions, shuffle, seed, epoch), seed_(seed), epoch_(epoch) {}
+      : selection_(selection),
+        order_(positions, shuffle, seed, epoch),
+        shuffle_(selection.mixture == nullptr ? v1::Shuffle() : shuffle),
+        positions_(positions),
+        seed_(seed),
+        epoch_(epoch) {}
 
   // Returns the id of the sample at `position`. Requires that the epoch has this position.
   uint64_t SampleAt(uint64_t position) const {
-    const uint64_t rank = selection_.weighted == nullptr ? order_.SampleAt(position)
-                                                         : selection_.weighted->RankAt(seed_, epoch_, position);
+    const uint64_t rank = RankAt(position);
     return selection_.subset == nullptr ? rank : selection_.subset->IdAt(rank);
   }
 
  private:
+  uint64_t RankAt(uint64_t position) const {
+    if (selection_.weighted != nullptr) return selection_.weighted->RankAt(seed_, epoch_, position);
+    if (selection_.mixture != nullptr) return selection_.mixture->RankAt(shuffle_, seed_, epoch_, positions_, position);
+    return order_.SampleAt(position);
+  }
+
   const Selection selection_;
   const EpochOrder order_;
-  const uint64_t seed_, epoch_;
+  const v1::Shuffle shuffle_;
+  const uint64_t positions_, seed_, epoch_;
 };
 
 }  // namespace stoker

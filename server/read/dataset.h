@@ -38,6 +38,16 @@ class Labels {
   virtual LabelRun RunAt(uint64_t id) const = 0;
 };
 
+// How often samples are drawn, part by part, where a dataset is mixed of weighted parts. A plain value.
+struct PartWeights {
+  struct Part {
+    uint64_t end = 0;     // one past the id of its last sample; its first is where the part before it ends
+    uint64_t weight = 0;  // at least 1; the sum of all is at most 2^32
+  };
+  std::vector<Part> parts;
+  uint64_t positions = 0;  // of an epoch; 0: as many as there are samples
+};
+
 // The bytes that samples are made from, for those who read them ahead. Immutable, hence thread-safe.
 class StoredSamples {
  public:
@@ -98,6 +108,9 @@ class Dataset {
 
   // Returns the samples' labels, which live as long as the dataset; null where its index has none.
   virtual const Labels* labels() const { return nullptr; }
+
+  // Returns how often samples of each part are drawn; null where every sample comes once an epoch.
+  virtual const PartWeights* part_weights() const { return nullptr; }
 
   // Returns the samples as they are stored, which live as long as the dataset; null where reading ahead is of no use.
   virtual const StoredSamples* stored() const { return nullptr; }

@@ -40,6 +40,7 @@ class ContentDataset final : public Dataset {
   std::string SampleName(uint64_t id) const override { return dataset_->SampleName(id); }
   bool names_are_lasting() const override { return dataset_->names_are_lasting(); }
   const Labels* labels() const override { return dataset_->labels(); }
+  const PartWeights* part_weights() const override { return dataset_->part_weights(); }
 
   // Returns Unavailable, which says what to do, where the bytes are not those that were indexed.
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;

@@ -11,6 +11,7 @@
 #include "server/read/content/content_dataset.h"
 #include "server/read/formats/folder/image_folder.h"
 #include "server/read/formats/labeled/labeled_folder.h"
+#include "server/read/mixed/mixed_dataset.h"
 #include "server/read/printable_name.h"
 #include "server/read/registry/open_source.h"
 #include "server/read/registry/sharded.h"
@@ -92,7 +93,10 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       STOKER_ASSIGN_OR_RETURN(const v1::DatasetConfig found, FindFormat(config));
       return OpenConfigured(found, options, opened);
     }
-    case v1::DatasetConfig::kMix: return absl::UnimplementedError("mix: this build cannot mix datasets yet");
+    case v1::DatasetConfig::kMix: {
+      STOKER_ASSIGN_OR_RETURN(opened.dataset, MixedDataset::Create(config.mix(), options.find));
+      return absl::OkStatus();
+    }
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(

@@ -28,6 +28,9 @@ struct OpenDatasetOptions {
   // thread, but by one at a time.
   std::function<void(uint64_t files)> progress;
   std::function<void(uint64_t samples)> content_progress;
+  // Returns a dataset that was opened before, by its name, or null: a mix is made of them.
+  std::function<std::shared_ptr<const Dataset>(const std::string& name)> find =
+      [](const std::string&) -> std::shared_ptr<const Dataset> { return nullptr; };
 };
 
 struct OpenedDataset {

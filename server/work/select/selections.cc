@@ -57,12 +57,39 @@ absl::Status FindWeights(const Selections::Source& source, const v1::Shuffle& sh
   return absl::OkStatus();
 }
 
+// Mixes the weighted parts of a dataset, of each what the subset has of it.
+absl::Status FindMixture(const Selections::Source& source, const v1::Shuffle& shuffle, JobSamples& samples) {
+  const PartWeights& weights = *source.dataset.part_weights();
+  if (IsWeighted(shuffle))
+    return absl::InvalidArgumentError("shuffle.mode: this dataset is mixed by weights of its own; take another mode");
+  std::vector<Mixture::Part> parts;
+  uint64_t first = 0, begin = 0;
+  for (const PartWeights::Part& part : weights.parts) {
+    const SampleSet* subset = samples.selection.subset.get();
+    const uint64_t end = begin + (subset == nullptr ? part.end - first : subset->CountBelow(part.end) - begin);
+    if (begin == end)
+      return absl::InvalidArgumentError(
+          absl::StrCat("subset: it has no sample of part ", parts.size() + 1, " of the mixed dataset"));
+    parts.push_back({begin, end, part.weight});
+    first = part.end;
+    begin = end;
+  }
+  if (weights.positions != 0) samples.positions = weights.positions;
+  samples.selection.mixture = std::make_shared<const Mixture>(std::move(parts));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<JobSamples> Selections::Find(const Source& source, v1::Subset subset, const v1::Shuffle& shuffle) {
   subset.DiscardUnknownFields();  // They would pass for a condition, and for something else in the key.
   JobSamples samples = {.positions = source.dataset.size(), .fingerprint = source.dataset.fingerprint()};
   const bool is_part = subset.ByteSizeLong() > 0;
+  const bool is_mixed = source.dataset.part_weights() != nullptr;
+  if (!is_part && is_mixed) {
+    STOKER_RETURN_IF_ERROR(FindMixture(source, shuffle, samples));
+    return samples;
+  }
   if (!is_part && !IsWeighted(shuffle)) return samples;
   const std::string key = KeyOf(source.name, subset, shuffle);
   if (Look(key, samples)) return samples;
@@ -71,7 +98,10 @@ absl::StatusOr<JobSamples> Selections::Find(const Source& source, v1::Subset sub
   uint64_t room = MakeRoom(SampleSet::BytesFor(source.dataset.size()));
   if (is_part) STOKER_RETURN_IF_ERROR(FindSubset(source, subset, room, samples));
   if (samples.selection.subset != nullptr) room -= samples.selection.subset->resident_bytes();
-  if (IsWeighted(shuffle)) STOKER_RETURN_IF_ERROR(FindWeights(source, shuffle, room, samples));
+  if (is_mixed)
+    STOKER_RETURN_IF_ERROR(FindMixture(source, shuffle, samples));
+  else if (IsWeighted(shuffle))
+    STOKER_RETURN_IF_ERROR(FindWeights(source, shuffle, room, samples));
   Keep({key, samples});
   return samples;
 }

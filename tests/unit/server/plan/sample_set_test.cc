@@ -1,5 +1,6 @@
 #include "server/plan/sample_set.h"
 
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -24,7 +25,12 @@ RC_GTEST_PROP(SampleSetTest, RanksFollowTheIds, ()) {
   const SampleSet set = Of(ids);
   RC_ASSERT(set.size() == ids.size());
   uint64_t rank = 0;
-  for (const uint64_t id : ids) RC_ASSERT(set.IdAt(rank++) == id);
+  for (const uint64_t id : ids) {
+    RC_ASSERT(set.CountBelow(id) == rank);
+    RC_ASSERT(set.IdAt(rank++) == id);
+  }
+  const uint64_t below = *rc::gen::inRange<uint64_t>(0, end + 500);
+  RC_ASSERT(set.CountBelow(below) == static_cast<uint64_t>(std::distance(ids.begin(), ids.lower_bound(below))));
   std::set<uint64_t> told;
   uint64_t last = 0;
   set.ForEachRun([&](uint64_t begin, uint64_t end_of_run) {
