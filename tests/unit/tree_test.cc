@@ -209,6 +209,8 @@ TEST(TreeTest, ImageLibrariesStayWithTheirStages) {
   ExpectOnlyIn(std::regex("^jpeglib\\.h"), {"server/decode", "server/read", "server/prepare"});
 }
 
+TEST(TreeTest, StorageLibrariesStayWithTheirStores) { ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"}); }
+
 TEST(TreeTest, FoldersAreNotCalledUtilities) {
   for (const char* side : {"common", "server", "client"})
     for (const std::string& file : SourcesBelow(side))

@@ -9,8 +9,11 @@
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
+#include "server/read/stores/curl/http_client.h"
+#include "server/read/stores/http/http_store.h"
 #include "server/read/stores/local/local_store.h"
 #include "server/read/stores/object_names.h"
+#include "server/read/stores/s3/s3_store.h"
 
 namespace stoker {
 namespace {
@@ -42,6 +45,17 @@ size_t HostBytes(const std::string& path) {
   const size_t scheme = path.find("://");
   if (scheme == path.npos) return absl::StartsWith(path, "/") ? 1 : 0;
   return std::min(path.size(), path.find('/', scheme + 3));
+}
+
+// Returns `path` with a '/' behind it where it is a prefix of keys of a bucket, rather than a key.
+absl::StatusOr<std::string> WithSlashOfFolder(const std::string& path, const v1::DatasetConfig& config) {
+  const SplitPath split = Split(path, IsLocalFolder);
+  if (!absl::StartsWith(path, "s3://") || split.pattern.empty() || split.pattern.find_first_of("{*?[") != path.npos)
+    return path;
+  STOKER_ASSIGN_OR_RETURN(const auto store, OpenStore(split.root, config));
+  if (!absl::IsNotFound(store->Describe({split.pattern}).status())) return path;
+  STOKER_ASSIGN_OR_RETURN(const auto below, store->List({.prefix = split.pattern + "/", .most = 1}));
+  return below.empty() ? path : path + "/";
 }
 
 // Adds the objects that one path stands for.
@@ -94,20 +108,33 @@ SplitPath Split(const std::string& path, const std::function<bool(const std::str
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-absl::StatusOr<std::shared_ptr<Store>> OpenStore(const std::string& root, const v1::DatasetConfig&) {
+absl::StatusOr<std::shared_ptr<Store>> OpenStore(const std::string& root, const v1::DatasetConfig& config) {
   if (!IsUrl(root)) {
     STOKER_ASSIGN_OR_RETURN(auto store, LocalStore::Open(root.empty() ? "." : root));
     return std::shared_ptr<Store>(std::move(store));
   }
+  const std::string scheme = root.substr(0, root.find("://"));
+  if (scheme == "http" || scheme == "https") {
+    STOKER_ASSIGN_OR_RETURN(auto store, HttpStore::Open(root, config.http()));
+    return std::shared_ptr<Store>(std::move(store));
+  }
+  if (scheme == "s3") {
+    STOKER_ASSIGN_OR_RETURN(auto store, S3Store::Open(root, config.s3()));
+    return std::shared_ptr<Store>(std::move(store));
+  }
   return absl::InvalidArgumentError(
-      absl::StrCat("this server knows no store for '", root.substr(0, root.find("://")), "://'"));
+      absl::StrCat("this server knows no store for '", scheme, "://': http://, https:// and s3:// are known"));
 }
 
 absl::StatusOr<Source> OpenSource(const std::vector<std::string>& paths, const v1::DatasetConfig& config,
                                   const SourceOptions& options) {
   if (paths.empty()) return absl::InvalidArgumentError("path: give a folder, a file or a URL");
   std::vector<SplitPath> split;
-  for (const std::string& path : paths) split.push_back(Split(path, IsLocalFolder));
+  for (const std::string& path : paths) {
+    auto whole = WithSlashOfFolder(path, config);
+    if (!whole.ok()) return Named(path, whole.status());
+    split.push_back(Split(*whole, IsLocalFolder));
+  }
   std::string root = split[0].root;
   for (size_t i = 1; i < split.size(); ++i) {
     root = CommonFolder(root, split[i].root);
@@ -124,7 +151,9 @@ absl::StatusOr<Source> OpenSource(const std::vector<std::string>& paths, const v
     std::string below = split[i].root.substr(root.size());
     while (absl::StartsWith(below, "/")) below.erase(0, 1);
     if (split[i].pattern.empty() && !below.empty()) below += "/";
-    const absl::Status found = AddObjects(Join(below, split[i].pattern), *source.store, options, source.objects);
+    std::string pattern = Join(below, split[i].pattern);
+    if (absl::StartsWith(root, "http")) pattern = PercentDecoded(pattern);  // As names are (see HttpStore).
+    const absl::Status found = AddObjects(pattern, *source.store, options, source.objects);
     if (!found.ok()) return Named(paths[i], found);
   }
   const auto by_name = [](const ObjectInfo& a, const ObjectInfo& b) { return a.name < b.name; };
