@@ -8,7 +8,7 @@
 # program can: these are compiled again from the sources of the installed versions, and take their place in copies. The
 # linker says where one is missing, and tests/e2e/elf_needs.sh where one would have the library loaded with the program or
 # not at all (DF_STATIC_TLS). Four more libraries, which the programs need and Debian has as shared ones only, are built
-# whole.
+# whole, and so is libcurl, of which the packaged static one wants too many others.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/debian_sources.sh"
 
@@ -24,9 +24,10 @@ sources=(
 as_they_are=(libgrpc++-dev libc-ares-dev libssl-dev libyaml-cpp-dev zlib1g-dev)
 # What only the server's programs are linked from: a machine that builds the client alone lacks it.
 with_server=
-if is_installed libhwy-dev && is_installed libspdlog-dev; then
+if is_installed libhwy-dev && is_installed libspdlog-dev && is_installed libcurl4-openssl-dev; then
   with_server=yes
   sources+=(
+    curl="$(version_of libcurl4-openssl-dev)"
     fmtlib="$(version_of libfmt-dev)"
     highway="$(version_of libhwy-dev)"
     spdlog="$(version_of libspdlog-dev)"
@@ -103,6 +104,10 @@ build() {
 }
 build libspng spng_static -DBUILD_EXAMPLES=OFF
 if [[ $with_server ]]; then
+  # HTTP alone: what the packaged library has beyond it wants twenty libraries more.
+  build curl libcurl -DBUILD_CURL_EXE=OFF -DBUILD_TESTING=OFF -DENABLE_MANUAL=OFF -DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON \
+    -DCURL_ZLIB=OFF -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DUSE_NGHTTP2=OFF -DUSE_LIBIDN2=OFF -DCURL_USE_LIBSSH2=OFF \
+    -DCURL_USE_LIBPSL=OFF
   build fmtlib fmt -DFMT_TEST=OFF -DFMT_DOC=OFF
   build highway hwy -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF
   build spdlog spdlog -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF
