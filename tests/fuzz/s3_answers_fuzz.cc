@@ -1,5 +1,5 @@
-// Fuzzes what S3 and the services that give credentials answer, and files of profiles. No answer makes more objects than
-// it has bytes, and no name has a NUL.
+// Fuzzes what S3 and the services that give credentials answer, and files of profiles. No answer makes more objects
+// than it has bytes, and no name has a NUL.
 
 #include <cstdint>
 #include <cstdlib>

@@ -194,8 +194,7 @@ HttpServer::Reply ServeObject(const HttpServer::Request& request, const std::str
   if (first >= bytes.size()) return {.status = 416};
   reply.status = 206;
   reply.body = bytes.substr(first, last - first + 1);
-  reply.headers["Content-Range"] =
-      absl::StrCat("bytes ", first, "-", first + reply.body.size() - 1, "/", bytes.size());
+  reply.headers["Content-Range"] = absl::StrCat("bytes ", first, "-", first + reply.body.size() - 1, "/", bytes.size());
   return reply;
 }
 

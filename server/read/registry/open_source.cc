@@ -58,8 +58,8 @@ absl::StatusOr<std::string> WithSlashOfFolder(const std::string& path, const v1:
   return below.empty() ? path : path + "/";
 }
 
-// Adds the objects that one path stands for.
-absl::Status AddObjects(const std::string& pattern, Store& store, const SourceOptions& options,
+// Adds the objects that one path stands for. Names are percent-encoded in `pattern` where it `is_encoded`, as URLs are.
+absl::Status AddObjects(const std::string& pattern, bool is_encoded, Store& store, const SourceOptions& options,
                         std::vector<ObjectInfo>& objects) {
   if (pattern.empty() || absl::EndsWith(pattern, "/")) {
     STOKER_ASSIGN_OR_RETURN(auto listed, store.List({pattern, options.most, options.progress}));
@@ -70,7 +70,7 @@ absl::Status AddObjects(const std::string& pattern, Store& store, const SourceOp
   std::vector<std::string> plain;
   for (const std::string& name : names) {
     if (!HasWildcards(name)) {
-      plain.push_back(name);
+      plain.push_back(is_encoded ? PercentDecoded(name) : name);
       continue;
     }
     STOKER_ASSIGN_OR_RETURN(
@@ -151,9 +151,8 @@ absl::StatusOr<Source> OpenSource(const std::vector<std::string>& paths, const v
     std::string below = split[i].root.substr(root.size());
     while (absl::StartsWith(below, "/")) below.erase(0, 1);
     if (split[i].pattern.empty() && !below.empty()) below += "/";
-    std::string pattern = Join(below, split[i].pattern);
-    if (absl::StartsWith(root, "http")) pattern = PercentDecoded(pattern);  // As names are (see HttpStore).
-    const absl::Status found = AddObjects(pattern, *source.store, options, source.objects);
+    const absl::Status found = AddObjects(Join(below, split[i].pattern), IsUrl(root) && absl::StartsWith(root, "http"),
+                                          *source.store, options, source.objects);
     if (!found.ok()) return Named(paths[i], found);
   }
   const auto by_name = [](const ObjectInfo& a, const ObjectInfo& b) { return a.name < b.name; };

@@ -139,8 +139,8 @@ void EventLoop::EndTry(void* curl, int result, absl::Time now) {
     transfer->Finish(verdict.status);
     return;
   }
-  const absl::Duration pause = std::max(
-      verdict.pause, BackOff(transfer->tries(), limits_.first_pause, limits_.longest_pause, random_));
+  const absl::Duration pause =
+      std::max(verdict.pause, BackOff(transfer->tries(), limits_.first_pause, limits_.longest_pause, random_));
   const absl::Duration taken = now + pause - transfer->first_began();
   if (transfer->tries() < limits_.tries && taken < limits_.total) {
     waiting_.emplace(now + pause, std::move(transfer));

@@ -27,7 +27,7 @@ struct HttpLimits {
   absl::Duration total = absl::Minutes(5);
 
   absl::Duration connect = absl::Seconds(10);
-  absl::Duration silence = absl::Seconds(20);      // until the first byte, and between two
+  absl::Duration silence = absl::Seconds(20);  // until the first byte, and between two
   absl::Duration first_pause = absl::Milliseconds(100);
   absl::Duration longest_pause = absl::Seconds(10);
 };
@@ -60,8 +60,8 @@ class EventLoop {
   void StartReady(absl::Time now);
   void EndFinished(absl::Time now);
   void EndSilent(absl::Time now);
-  // Ends the try of `curl`, an easy handle, by libcurl's result: calls the transfer's `done`, or lets it wait for its next
-  // try.
+  // Ends the try of `curl`, an easy handle, by libcurl's result: calls the transfer's `done`, or lets it wait for its
+  // next try.
   void EndTry(void* curl, int result, absl::Time now);
   absl::Duration UntilNext(absl::Time now) const;
   void EndAll();

@@ -41,8 +41,8 @@ class HttpClient {
   std::atomic<uint32_t> next_ = 0;
 };
 
-// Returns `limits` with the authorities that are the system's where none are named: Debian's place for them, or those of
-// other systems, to which the bundle is carried.
+// Returns `limits` with the authorities that are the system's where none are named: Debian's place for them, or those
+// of other systems, to which the bundle is carried.
 HttpLimits WithAuthorities(HttpLimits limits);
 
 // Percent-encodes all but letters, digits and "-._~", and '/' where `keeps_slashes`.

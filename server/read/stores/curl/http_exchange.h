@@ -38,6 +38,7 @@ struct HttpRequest {
   std::optional<HttpRange> range = std::nullopt;
 
   uint64_t most_body_bytes = 16 << 20;  // more of HttpResponse::body is an error
+  bool direct = false;                  // past any proxy that the environment names
   bool follows_redirects = true;        // where they do not lead from https to http
 };
 

@@ -26,8 +26,8 @@ void Set(CURL* curl, CURLoption option, auto value) {
 
 // The headers that anybody reads.
 bool IsKept(const std::string& name) {
-  static const std::set<std::string> kept = {"etag",        "last-modified",  "content-range",      "content-length",
-                                             "retry-after", "content-type", "x-amz-bucket-region"};
+  static const std::set<std::string> kept = {"etag",        "last-modified", "content-range",      "content-length",
+                                             "retry-after", "content-type",  "x-amz-bucket-region"};
   return kept.contains(name);
 }
 
@@ -84,6 +84,7 @@ void Transfer::Begin(CURL* curl, const HttpLimits& limits, absl::Time now) {
   Set(curl, CURLOPT_WRITEDATA, this);
   SetTimes(curl, limits, first_began_ + limits.total - now);
   SetTls(curl, limits);
+  if (request_.direct) Set(curl, CURLOPT_NOPROXY, "*");
   SetMethod(curl, request_);
   SetHeaders(curl);
 }
@@ -92,8 +93,7 @@ void Transfer::SetHeaders(CURL* curl) {
   std::vector<std::string> headers = request_.headers;
   if (request_.range.has_value()) {
     const HttpRange& range = *request_.range;
-    headers.push_back(
-        absl::StrCat("Range: bytes=", range.offset + got_, "-", range.offset + range.into.size() - 1));
+    headers.push_back(absl::StrCat("Range: bytes=", range.offset + got_, "-", range.offset + range.into.size() - 1));
     // A weak ETag matches nothing (RFC 9110, section 13.1.1).
     if (absl::StartsWith(range.version, "\"")) headers.push_back("If-Match: " + range.version);
   }
@@ -180,8 +180,7 @@ Verdict Transfer::Judge(CURLcode result) const {
   if (!judged_ || (result != CURLE_OK && head_.status.ok())) return JudgeFailure(result);
   if (!head_.status.ok()) return JudgeRefusal(head_, response_, refusal_);
   if (request_.range.has_value() && got_ < request_.range->into.size())
-    return {absl::UnavailableError(
-                absl::StrCat("the server sent ", got_, " bytes of ", request_.range->into.size())),
+    return {absl::UnavailableError(absl::StrCat("the server sent ", got_, " bytes of ", request_.range->into.size())),
             true};
   return {};
 }
@@ -192,11 +191,10 @@ Verdict Transfer::JudgeFailure(CURLcode result) const {
   const std::string text = error_[0] != 0 ? error_.data() : curl_easy_strerror(result);
   switch (result) {
     case CURLE_PEER_FAILED_VERIFICATION:
-      return {absl::UnavailableError(absl::StrCat(
-          "the server's certificate is not to be trusted: ", text,
-          "; where it is signed by an authority of your own, name that in `ca_file`"))};
-    case CURLE_SSL_CACERT_BADFILE:
-      return {absl::UnavailableError(absl::StrCat("ca_file cannot be read: ", text))};
+      return {absl::UnavailableError(
+          absl::StrCat("the server's certificate is not to be trusted: ", text,
+                       "; where it is signed by an authority of your own, name that in `ca_file`"))};
+    case CURLE_SSL_CACERT_BADFILE: return {absl::UnavailableError(absl::StrCat("ca_file cannot be read: ", text))};
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL: return {absl::UnavailableError(absl::StrCat("no URL to ask: ", text))};
     default: return {absl::UnavailableError(text), true};
@@ -208,7 +206,8 @@ Verdict Transfer::Redirect(CURL* curl) {
   curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &to);
   if (to == nullptr) return {absl::UnavailableError("the server redirects to nowhere")};
   if (!MayRedirect(url_, to))
-    return {absl::UnavailableError("the server redirects from https to http or another protocol, which is not followed")};
+    return {
+        absl::UnavailableError("the server redirects from https to http or another protocol, which is not followed")};
   if (++redirects_ > kMostRedirects) return {absl::UnavailableError("the server redirects again and again")};
   url_ = to;
   --tries_;  // It is part of the same one.

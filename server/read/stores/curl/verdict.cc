@@ -78,7 +78,8 @@ Verdict JudgeRange(const HttpRange& range, const HttpResponse& response, uint64_
     return Final(absl::UnavailableError(
         "the server ignores the range that is asked for (it answered 200, not 206); use a server that has ranges"));
   }
-  if (response.status != 206) return Final(absl::UnavailableError(absl::StrCat("the server answered ", response.status)));
+  if (response.status != 206)
+    return Final(absl::UnavailableError(absl::StrCat("the server answered ", response.status)));
   ContentRange content;
   if (!ParseContentRange(response.Header("content-range"), content))
     return Again("the server sends a part without saying which (Content-Range)");
@@ -118,11 +119,11 @@ Verdict JudgeHead(const HttpRequest& request, const HttpResponse& response, uint
 Verdict JudgeRefusal(const Verdict& head, const HttpResponse& response, absl::string_view body) {
   const absl::string_view code = CodeOf(body);
   Verdict verdict = head;
-  if (!code.empty())
-    verdict.status = absl::Status(head.status.code(), absl::StrCat(head.status.message(), " ", code));
+  if (!code.empty()) verdict.status = absl::Status(head.status.code(), absl::StrCat(head.status.message(), " ", code));
   // Amazon's, which come with statuses that say nothing of another try.
   if (code == "RequestTimeout" || code == "InternalError") verdict.again = true;
-  if (code == "SlowDown" || code == "Throttling" || code == "ThrottlingException") verdict.again = verdict.throttled = true;
+  if (code == "SlowDown" || code == "Throttling" || code == "ThrottlingException")
+    verdict.again = verdict.throttled = true;
   if (code == "ExpiredToken" || code == "InvalidToken")
     verdict.status = absl::PermissionDeniedError(
         absl::StrCat(verdict.status.message(), "; give the server credentials that are valid"));

@@ -14,11 +14,11 @@ namespace stoker {
 // body but the server's own error code, such as S3's NoSuchKey.
 
 struct Verdict {
-  absl::Status status = absl::OkStatus();         // of the try; OK where the answer is whole
-  bool again = false;                             // whether another try may go better
-  bool throttled = false;                         // whether the server asks for fewer requests
-  absl::Duration pause = absl::ZeroDuration();    // that the server asks for until the next try
-  bool redirected = false;                        // whether the next try is of another URL, and part of this one
+  absl::Status status = absl::OkStatus();       // of the try; OK where the answer is whole
+  bool again = false;                           // whether another try may go better
+  bool throttled = false;                       // whether the server asks for fewer requests
+  absl::Duration pause = absl::ZeroDuration();  // that the server asks for until the next try
+  bool redirected = false;                      // whether the next try is of another URL, and part of this one
 };
 
 // Judges the head of an answer, before its body: OK where the body is what was asked for. `got` is the number of bytes

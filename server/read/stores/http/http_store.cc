@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<std::string>> HeadersOf(const std::string& path) {
     if (line.empty()) continue;
     const size_t colon = line.find(':');
     const bool whole = colon != line.npos && colon > 0 && std::none_of(line.begin(), line.end(), [](char c) {
-      return absl::ascii_iscntrl(static_cast<unsigned char>(c));
-    });
+                         return absl::ascii_iscntrl(static_cast<unsigned char>(c));
+                       });
     if (!whole) return error(absl::StrCat("line ", number, " is no header, such as `Authorization: Bearer ...`"));
     headers.emplace_back(line);
   }
@@ -76,7 +76,8 @@ absl::StatusOr<std::unique_ptr<HttpStore>> HttpStore::Open(const std::string& ro
         "the URL has a user or password: write `Authorization: Basic ...` to a file and name it in "
         "`http: {headers_file: ...}`");
   if (root.find_first_of("?#") != root.npos)
-    return absl::InvalidArgumentError("the URL has a query or fragment, which cannot be kept from logs: serve it without");
+    return absl::InvalidArgumentError(
+        "the URL has a query or fragment, which cannot be kept from logs: serve it without");
   std::vector<std::string> headers;
   if (!config.headers_file().empty()) {
     STOKER_ASSIGN_OR_RETURN(headers, HeadersOf(config.headers_file()));
@@ -97,8 +98,7 @@ HttpRequest HttpStore::RequestFor(const std::string& name) const {
 }
 
 absl::StatusOr<std::vector<ObjectInfo>> HttpStore::List(const Listing&) {
-  return absl::UnimplementedError(
-      absl::StrCat(root_, ": HTTP cannot list a folder: name its files: ", kHowToName));
+  return absl::UnimplementedError(absl::StrCat(root_, ": HTTP cannot list a folder: name its files: ", kHowToName));
 }
 
 absl::StatusOr<std::vector<ObjectInfo>> HttpStore::Describe(const std::vector<std::string>& names) {
@@ -108,8 +108,8 @@ absl::StatusOr<std::vector<ObjectInfo>> HttpStore::Describe(const std::vector<st
     return request;
   });
   if (absl::IsNotFound(heads.status()))
-    return absl::NotFoundError(absl::StrCat(heads.status().message(),
-                                            "; where it is a folder, name its files: ", kHowToName));
+    return absl::NotFoundError(
+        absl::StrCat(heads.status().message(), "; where it is a folder, name its files: ", kHowToName));
   STOKER_ASSIGN_OR_RETURN(const auto answers, std::move(heads));
   std::vector<ObjectInfo> objects;
   objects.reserve(names.size());

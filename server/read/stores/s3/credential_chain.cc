@@ -119,8 +119,8 @@ CredentialChain::Found CredentialChain::FromEnvironment() const {
 
 CredentialChain::Found CredentialChain::FromProfile() const {
   const std::string profile = ProfileName(options_.profile, options_.environment);
-  for (const auto& [variable, file] : {std::pair("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
-                                       std::pair("AWS_CONFIG_FILE", "config")}) {
+  for (const auto& [variable, file] :
+       {std::pair("AWS_SHARED_CREDENTIALS_FILE", "credentials"), std::pair("AWS_CONFIG_FILE", "config")}) {
     const auto settings = SettingsOf(profile, variable, file, options_.environment);
     S3Credentials credentials = {Value(settings, "aws_access_key_id"), Value(settings, "aws_secret_access_key"),
                                  Value(settings, "aws_session_token")};
@@ -145,10 +145,10 @@ CredentialChain::Found CredentialChain::FromWebIdentity() {
   if (endpoint.empty()) endpoint = absl::StrCat("https://sts.", options_.region, ".amazonaws.com");
   HttpRequest request = {.method = "POST", .url = endpoint + "/"};
   request.headers = {"Content-Type: application/x-www-form-urlencoded"};
-  request.body = absl::StrCat(
-      "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=", PercentEncoded(role, false),
-      "&RoleSessionName=", PercentEncoded(session, false),
-      "&WebIdentityToken=", PercentEncoded(std::string(absl::StripAsciiWhitespace(token)), false));
+  request.body =
+      absl::StrCat("Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=", PercentEncoded(role, false),
+                   "&RoleSessionName=", PercentEncoded(session, false),
+                   "&WebIdentityToken=", PercentEncoded(std::string(absl::StripAsciiWhitespace(token)), false));
   STOKER_ASSIGN_OR_RETURN(const std::string answer, Ask(std::move(request), "the security token service"));
   auto credentials = ParseAssumedRole(answer);
   if (!credentials.ok()) return NamedError("the security token service", credentials.status());
@@ -165,7 +165,7 @@ CredentialChain::Found CredentialChain::FromContainer() {
   if (const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !file.empty()) {
     STOKER_ASSIGN_OR_RETURN(token, TextOf(file));
   }
-  HttpRequest request = {.url = url};
+  HttpRequest request = {.url = url, .direct = true};
   if (!token.empty())
     request.secret_headers = {absl::StrCat("Authorization: ", absl::StripAsciiWhitespace(absl::string_view(token)))};
   STOKER_ASSIGN_OR_RETURN(const std::string answer, Ask(std::move(request), "the container's metadata service"));
@@ -180,13 +180,13 @@ CredentialChain::Found CredentialChain::FromInstance() {
   std::string service = environment("AWS_EC2_METADATA_SERVICE_ENDPOINT");
   if (service.empty()) service = options_.instance_metadata;
   while (absl::EndsWith(service, "/")) service.pop_back();
-  HttpRequest put = {.method = "PUT", .url = service + "/latest/api/token"};
+  HttpRequest put = {.method = "PUT", .url = service + "/latest/api/token", .direct = true};
   put.headers = {"X-aws-ec2-metadata-token-ttl-seconds: 300"};
   const auto token = Ask(std::move(put), "the instance's metadata service");
   if (!token.ok()) return std::nullopt;  // This machine is no instance of Amazon's.
   const std::string roles = service + "/latest/meta-data/iam/security-credentials/";
   const auto get = [&](const std::string& url) {
-    HttpRequest request = {.url = url};
+    HttpRequest request = {.url = url, .direct = true};
     request.secret_headers = {absl::StrCat("X-aws-ec2-metadata-token: ", *token)};
     return Ask(std::move(request), "the instance's metadata service");
   };

@@ -25,10 +25,10 @@ class CredentialChain {
   using Environment = std::function<std::string(const std::string& name)>;
 
   struct Options {
-    std::string profile;                    // where it is empty, AWS_PROFILE's, or default
-    std::string region;                     // of the security token service
-    Environment environment;                // required
-    HttpLimits limits;                      // of requests to services
+    std::string profile;      // where it is empty, AWS_PROFILE's, or default
+    std::string region;       // of the security token service
+    Environment environment;  // required
+    HttpLimits limits;        // of requests to services
     std::string instance_metadata = "http://169.254.169.254";
   };
 

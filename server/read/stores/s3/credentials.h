@@ -10,8 +10,8 @@ namespace stoker {
 // What signs requests to S3. A plain value, which must not get into a log or an error.
 struct S3Credentials {
   std::string key_id, secret;
-  std::string token = {};                        // of a session; empty where there is none
-  absl::Time expires = absl::InfiniteFuture();   // by the wall's clock
+  std::string token = {};                       // of a session; empty where there is none
+  absl::Time expires = absl::InfiniteFuture();  // by the wall's clock
 };
 
 }  // namespace stoker

@@ -54,6 +54,9 @@ absl::StatusOr<ListAnswer> ParseListAnswer(absl::string_view xml) {
     std::string key = WithoutEntities(First(entry, "Key"));
     std::replace(key.begin(), key.end(), '+', ' ');
     ObjectInfo object = {.name = PercentDecoded(key), .version = WithoutEntities(First(entry, "ETag"))};
+    // Some servers leave the quotes out here, and none of them in headers.
+    if (!object.version.empty() && !absl::StrContains(object.version, '"'))
+      object.version = absl::StrCat("\"", object.version, "\"");
     if (object.name.empty() || object.name.find('\0') != std::string::npos) return Wrong("an object has no key");
     if (!absl::SimpleAtoi(First(entry, "Size"), &object.size)) return Wrong("an object has no size");
     answer.objects.push_back(std::move(object));

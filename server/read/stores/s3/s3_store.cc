@@ -100,9 +100,7 @@ absl::StatusOr<S3Store::Place> S3Store::PlaceOf(const std::string& bucket, const
   return place;
 }
 
-absl::Status S3Store::Authorize() {
-  return credentials_ == nullptr ? absl::OkStatus() : credentials_->Get().status();
-}
+absl::Status S3Store::Authorize() { return credentials_ == nullptr ? absl::OkStatus() : credentials_->Get().status(); }
 
 HttpRequest S3Store::RequestFor(const std::string& method, const std::string& key,
                                 const std::map<std::string, std::string>& query) const {
@@ -125,9 +123,8 @@ HttpRequest S3Store::RequestForObject(const std::string& method, const std::stri
 
 absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
   std::vector<ObjectInfo> objects;
-  std::map<std::string, std::string> query = {{"encoding-type", "url"},
-                                              {"list-type", "2"},
-                                              {"prefix", PercentEncoded(prefix_ + listing.prefix, false)}};
+  std::map<std::string, std::string> query = {
+      {"encoding-type", "url"}, {"list-type", "2"}, {"prefix", PercentEncoded(prefix_ + listing.prefix, false)}};
   do {
     STOKER_RETURN_IF_ERROR(Authorize());
     query["max-keys"] = absl::StrCat(std::min(kPage, listing.most - objects.size()));
@@ -153,9 +150,8 @@ absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
 
 absl::StatusOr<std::vector<ObjectInfo>> S3Store::Describe(const std::vector<std::string>& names) {
   STOKER_RETURN_IF_ERROR(Authorize());
-  STOKER_ASSIGN_OR_RETURN(const auto answers, client_.FetchAll(names.size(), [&](size_t i) {
-    return RequestForObject("HEAD", names[i]);
-  }));
+  STOKER_ASSIGN_OR_RETURN(const auto answers,
+                          client_.FetchAll(names.size(), [&](size_t i) { return RequestForObject("HEAD", names[i]); }));
   std::vector<ObjectInfo> objects;
   objects.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {

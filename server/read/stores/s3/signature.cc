@@ -56,10 +56,10 @@ std::vector<std::string> Sign(const SignedRequest& request, const S3Credentials&
   for (const absl::string_view part : {region, absl::string_view("s3"), absl::string_view("aws4_request")})
     key = Hmac(key, part);
 
-  std::vector<std::string> sent = {absl::StrCat("Authorization: AWS4-HMAC-SHA256 Credential=", credentials.key_id, "/",
-                                                scope, ",SignedHeaders=", names,
-                                                ",Signature=", absl::BytesToHexString(Hmac(key, text))),
-                                   absl::StrCat("x-amz-content-sha256: ", kNoBody), "x-amz-date: " + time};
+  std::vector<std::string> sent = {
+      absl::StrCat("Authorization: AWS4-HMAC-SHA256 Credential=", credentials.key_id, "/", scope,
+                   ",SignedHeaders=", names, ",Signature=", absl::BytesToHexString(Hmac(key, text))),
+      absl::StrCat("x-amz-content-sha256: ", kNoBody), "x-amz-date: " + time};
   if (!credentials.token.empty()) sent.push_back("x-amz-security-token: " + credentials.token);
   return sent;
 }

@@ -14,8 +14,8 @@ namespace stoker {
 // A request without a body as AWS Signature Version 4 sees it. A plain value.
 struct SignedRequest {
   std::string method = "GET";
-  std::string host;                             // with the port, where that is not the scheme's own
-  std::string path;                             // percent-encoded once, as it is sent
+  std::string host;                                 // with the port, where that is not the scheme's own
+  std::string path;                                 // percent-encoded once, as it is sent
   std::map<std::string, std::string> query = {};    // percent-encoded; the order is the one to send them in
   std::map<std::string, std::string> headers = {};  // that are to be signed too, by their names in lowercase
 };

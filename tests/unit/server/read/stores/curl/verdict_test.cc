@@ -50,7 +50,8 @@ TEST_F(JudgeRangeTest, RefusesAServerWithoutRanges) {
 }
 
 TEST_F(JudgeRangeTest, TriesAgainAfterALie) {
-  for (const char* range : {"bytes 0-9/100", "bytes 10-18/100", "bytes 10-20/100", "", "bytes */100", "lines 10-19/100"}) {
+  for (const char* range :
+       {"bytes 0-9/100", "bytes 10-18/100", "bytes 10-20/100", "", "bytes */100", "lines 10-19/100"}) {
     response_.headers["content-range"] = range;
     EXPECT_TRUE(absl::IsUnavailable(Judge().status)) << range;
     EXPECT_TRUE(Judge().again) << range;

@@ -56,8 +56,9 @@ TEST_F(CredentialChainTest, ProfilesComeFromTheSharedFiles) {
   folder_.Write(".aws/credentials",
                 "# mine\n[default]\naws_access_key_id = A\naws_secret_access_key = s/+=\n[b]\naws_access_key_id=B\n"
                 "aws_secret_access_key=t\n");
-  folder_.Write("config", "[profile c]\nregion = eu-west-1\naws_access_key_id = C\naws_secret_access_key = u\ns3 =\n  "
-                          "region = nested\n");
+  folder_.Write("config",
+                "[profile c]\nregion = eu-west-1\naws_access_key_id = C\naws_secret_access_key = u\ns3 =\n  "
+                "region = nested\n");
   environment_["AWS_CONFIG_FILE"] = folder_.path("config");
   EXPECT_EQ(Chain()->Get()->key_id, "A");
   EXPECT_EQ(Chain()->Get()->secret, "s/+=");
@@ -73,9 +74,10 @@ TEST_F(CredentialChainTest, AWebIdentityIsExchangedForARole) {
   std::string body;
   HttpServer server([&](const HttpServer::Request& request) {
     body = request.body;
-    return HttpServer::Reply{.body = "<AssumeRoleWithWebIdentityResponse><Credentials><SessionToken>t</SessionToken>"
-                                     "<SecretAccessKey>s</SecretAccessKey><Expiration>2999-01-01T00:00:00Z</Expiration>"
-                                     "<AccessKeyId>ROLE</AccessKeyId></Credentials></AssumeRoleWithWebIdentityResponse>"};
+    return HttpServer::Reply{.body =
+                                 "<AssumeRoleWithWebIdentityResponse><Credentials><SessionToken>t</SessionToken>"
+                                 "<SecretAccessKey>s</SecretAccessKey><Expiration>2999-01-01T00:00:00Z</Expiration>"
+                                 "<AccessKeyId>ROLE</AccessKeyId></Credentials></AssumeRoleWithWebIdentityResponse>"};
   });
   folder_.Write("token", "ey.J+\n");
   environment_["AWS_WEB_IDENTITY_TOKEN_FILE"] = folder_.path("token");
@@ -133,7 +135,8 @@ TEST_F(CredentialChainTest, OldOnesServeWhileTheServiceIsAway) {
 TEST_F(CredentialChainTest, ErrorsNameThePlaceAndNoSecret) {
   EXPECT_THAT(Chain()->Get().status().message(), HasSubstr("AWS_ACCESS_KEY_ID"));
   environment_["AWS_ACCESS_KEY_ID"] = "AKIA";
-  EXPECT_THAT(Chain()->Get().status().message(), testing::AllOf(HasSubstr("AWS_SECRET_ACCESS_KEY is not"), Not(HasSubstr("AKIA"))));
+  EXPECT_THAT(Chain()->Get().status().message(),
+              testing::AllOf(HasSubstr("AWS_SECRET_ACCESS_KEY is not"), Not(HasSubstr("AKIA"))));
   const auto wrong = ParseMetadata(R"({"SecretAccessKey": "hidden"})");
   EXPECT_THAT(wrong.status().message(), Not(HasSubstr("hidden")));
   EXPECT_FALSE(ParseMetadata("[1").ok());

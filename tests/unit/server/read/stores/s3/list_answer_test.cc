@@ -11,13 +11,14 @@ TEST(ListAnswerTest, HasKeysSizesAndVersions) {
       "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>"
       "<IsTruncated>true</IsTruncated><NextContinuationToken>a+b/&amp;c=</NextContinuationToken>"
       "<Contents><Key>train/a+b%2Bc%3D%28%C3%A4%25.npy</Key><ETag>&quot;12-3&quot;</ETag><Size>17</Size></Contents>"
-      "<Contents><Size>0</Size><ETag>\"4\"</ETag><Key>train/d</Key></Contents></ListBucketResult>");
+      "<Contents><Size>0</Size><ETag>4</ETag><Key>train/d</Key></Contents></ListBucketResult>");
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_EQ(answer->objects.size(), 2);
   EXPECT_EQ(answer->objects[0].name, "train/a b+c=(ä%.npy");
   EXPECT_EQ(answer->objects[0].size, 17);
   EXPECT_EQ(answer->objects[0].version, "\"12-3\"");
   EXPECT_EQ(answer->objects[1].name, "train/d");
+  EXPECT_EQ(answer->objects[1].version, "\"4\"");
   EXPECT_EQ(answer->next, "a+b/&c=");
 }
 
