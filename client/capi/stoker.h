@@ -175,7 +175,7 @@ STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const cha
 // Says what the loader has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans",
 // "hedged_spans", "cached_spans", "verified_spans", "unverified_spans", "differing_spans", "waited_seconds",
 // "received_seconds", "transformed_seconds", "server_seconds":
-// {"read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
+// {"fetch": …, "wait": …, "read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
 // call this.
 STOKER_EXPORT stoker_code stoker_loader_stats(const stoker_loader* loader, char** json);
 

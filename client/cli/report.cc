@@ -119,6 +119,9 @@ std::string ToText(const Figures& figures) {
                           MillisecondsPerSample(figures, stage.seconds), stage.share * 100);
   absl::StrAppendFormat(&text, "  %-14s%-8s %9.4f   for a worker\n", "", "wait",
                         MillisecondsPerSample(figures, stats.server.wait() / 1e9));
+  if (stats.server.fetch() > 0)
+    absl::StrAppendFormat(&text, "  %-14s%-8s %9.4f   for bytes from slow storage\n", "", "fetch",
+                          MillisecondsPerSample(figures, stats.server.fetch() / 1e9));
   for (const LoaderStats::Server& server : stats.servers)
     absl::StrAppendFormat(&text, "  %-14s%s: %d spans%s%s\n", "", server.address, server.spans,
                           server.problem.empty() ? "" : "; ", Printable(server.problem));
@@ -184,7 +187,8 @@ std::string ToJson(const Figures& figures) {
   if (figures.host_cpu_share >= 0) json["machine"]["cpu_share"] = figures.host_cpu_share;
   if (!figures.gpu_shares.empty()) json["machine"]["gpu_shares"] = figures.gpu_shares;
   json["server"] = {{"busy_share", BusyShare(figures)},
-                    {"wait", {{"ms_per_sample", MillisecondsPerSample(figures, stats.server.wait() / 1e9)}}}};
+                    {"wait", {{"ms_per_sample", MillisecondsPerSample(figures, stats.server.wait() / 1e9)}}},
+                    {"fetch", {{"ms_per_sample", MillisecondsPerSample(figures, stats.server.fetch() / 1e9)}}}};
   for (const Stage& stage : Stages(stats.server))
     json["server"][stage.name] = {{"ms_per_sample", MillisecondsPerSample(figures, stage.seconds)},
                                   {"share", stage.share}};

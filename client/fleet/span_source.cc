@@ -207,12 +207,14 @@ absl::Status SpanSource::OnOpened(int id, const v1::Opened& opened) {
     // All connections to a server share its workers.
     const int connections = client_->options().connections;
     const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));
-    const int parallelism = std::max(1, (workers + connections - 1 - link.connection) / connections);
-    scheduler_.AddServer(id, {.parallelism = parallelism,
+    const auto part = [&](int whole) { return (whole + connections - 1 - link.connection) / connections; };
+    const int window = static_cast<int>(std::min<uint32_t>(opened.window(), kMostParallelism));
+    scheduler_.AddServer(id, {.parallelism = std::max(1, part(workers)),
                               .caches = opened.span_cache(),
                               .name = HashOf(link.address),
                               .endpoint = link.endpoint,
-                              .workers = workers});
+                              .workers = workers,
+                              .window = part(window)});
   }
   SendWants();
   return absl::OkStatus();
@@ -275,6 +277,7 @@ void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message,
     totals_.cached_spans += header.cached() ? 1 : 0;
     totals_.bytes += message.payload_bytes;
     totals_.server.set_wait(totals_.server.wait() + times.wait());
+    totals_.server.set_fetch(totals_.server.fetch() + times.fetch());
     totals_.server.set_read(totals_.server.read() + times.read());
     totals_.server.set_decode(totals_.server.decode() + times.decode());
     totals_.server.set_augment(totals_.server.augment() + times.augment());

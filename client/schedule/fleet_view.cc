@@ -13,7 +13,8 @@ namespace stoker {
 
 void FleetView::Add(ServerId id, const ServerInfo& info) {
   STOKER_CHECK(info.parallelism >= 1);
-  const auto [added, is_new] = servers_.try_emplace(id, Server{.info = info, .pace = ServerPace(info.parallelism)});
+  const auto [added, is_new] =
+      servers_.try_emplace(id, Server{.info = info, .pace = ServerPace(info.parallelism, info.window)});
   STOKER_CHECK(is_new);
   absl::Duration shares;
   int known = 0;

@@ -39,6 +39,9 @@ class FleetView {
 
     // The workers of that stokerd, which all its connections share. Less than `parallelism`: there are no more.
     int workers = 0;
+
+    // Spans that it asks to owe at once; 0: it does not say.
+    int window = 0;
   };
 
   // A span that a server was asked for and has not answered.

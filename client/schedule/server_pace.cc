@@ -48,11 +48,12 @@ absl::Duration ServerPace::Estimate(int depth) const {
 }
 
 int ServerPace::Window() const {
-  if (!known_) return std::max(kLeastWindow, 2 * parallelism_ + kSpare);
+  const int least = std::clamp(least_window_, kLeastWindow, kMostWindow);
+  if (!known_) return std::max(least, 2 * parallelism_ + kSpare);
   const double on_the_way = std::ceil(absl::FDivDuration(unqueued_, share_));
   const double crowded = std::max(1.0, absl::FDivDuration(queued_, usually_unqueued_ * kFairQueue));
   const double window = on_the_way + std::max<double>(kSpare, (parallelism_ + kSpare) / crowded);
-  return static_cast<int>(std::clamp<double>(window, kLeastWindow, kMostWindow));
+  return static_cast<int>(std::clamp<double>(window, least, kMostWindow));
 }
 
 }  // namespace stoker

@@ -16,7 +16,8 @@ class ServerPace {
  public:
   static constexpr int kLeastWindow = 3, kMostWindow = 512;
 
-  explicit ServerPace(int parallelism) : parallelism_(parallelism) {}
+  // The server asks to owe at least `window` spans; 0: as many as is best by what is measured.
+  explicit ServerPace(int parallelism, int window = 0) : parallelism_(parallelism), least_window_(window) {}
 
   // A span came `latency` after it was asked for, as the `depth`-th owed then. It waited for `queued` of that in the
   // server's queue, as the server says.
@@ -48,11 +49,12 @@ class ServerPace {
 
   // Spans that the server should owe: those in work and on the way, by Little's law, and one more for each worker. It
   // is fewer than that where spans wait long in the server's queue, since other jobs fill it then: to ask for more
-  // would make all wait longer, and none faster.
+  // would make all wait longer, and none faster. But it is never fewer than the server asked for.
   int Window() const;
 
  private:
   int parallelism_;
+  int least_window_;
   bool known_ = false;
   absl::Duration share_ = absl::Seconds(1);             // A moving average; a guess until a span came.
   absl::Duration silent_share_;                         // What the share would be if what is outstanding came now.

@@ -19,6 +19,7 @@ constexpr uint64_t kMostMemory = uint64_t{1} << 56;
 constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 constexpr uint64_t kLeastConnectionsPerPeer = 64;
+constexpr uint64_t kLeastReadAhead = uint64_t{64} << 20;
 
 constexpr char kUnixPrefix[] = "unix:/";
 
@@ -56,6 +57,10 @@ absl::Status CheckBytes(const Settings& settings) {
                                                    " bytes are more than ", kMostMemory, ", which no machine has"));
   if (settings.span_cache_bytes > settings.memory_limit_bytes)
     return absl::InvalidArgumentError(absl::StrCat("span_cache: ", settings.span_cache_bytes,
+                                                   " bytes are more than memory_limit, ", settings.memory_limit_bytes,
+                                                   ", which they are part of"));
+  if (settings.read_ahead_bytes > std::max(settings.memory_limit_bytes, kLeastReadAhead))
+    return absl::InvalidArgumentError(absl::StrCat("read_ahead: ", settings.read_ahead_bytes,
                                                    " bytes are more than memory_limit, ", settings.memory_limit_bytes,
                                                    ", which they are part of"));
   return absl::OkStatus();
@@ -116,6 +121,12 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
     const auto bytes = ParseByteSize(config.span_cache());
     if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("span_cache: ", bytes.status().message()));
     settings.span_cache_bytes = *bytes;
+  }
+  settings.read_ahead_bytes = std::max(settings.memory_limit_bytes / 8, kLeastReadAhead);
+  if (!config.read_ahead().empty()) {
+    const auto bytes = ParseByteSize(config.read_ahead());
+    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("read_ahead: ", bytes.status().message()));
+    settings.read_ahead_bytes = *bytes;
   }
   STOKER_RETURN_IF_ERROR(CheckBytes(settings));
   settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();

@@ -94,6 +94,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
+                         .read_ahead_bytes = settings.read_ahead_bytes,
                          .limits = {settings.max_pixels, settings.sample_seconds},
                          .idle = settings.idle,
                          .pixel_check = pixel_check,

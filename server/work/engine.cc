@@ -38,8 +38,15 @@ uint64_t SubsetBytes(const Engine::Options& options, const Engine::Catalog& cata
   return std::min(options.memory_limit_bytes / kSubsetPart, most);
 }
 
+// Bytes for what is read ahead.
+uint64_t AheadBytes(const Engine::Options& options, const Engine::Catalog& catalog) {
+  const bool needed = std::any_of(catalog.datasets.begin(), catalog.datasets.end(),
+                                  [](const auto& entry) { return entry.second->stored() != nullptr; });
+  return needed ? options.read_ahead_bytes : 0;
+}
+
 uint64_t ReservedBytes(const Engine::Options& options, const Engine::Catalog& catalog, uint64_t subset_bytes) {
-  uint64_t bytes = kBaseBytes + options.span_cache_bytes + subset_bytes +
+  uint64_t bytes = kBaseBytes + options.span_cache_bytes + subset_bytes + AheadBytes(options, catalog) +
                    options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
   for (const auto& [name, dataset] : catalog.datasets) bytes += dataset->resident_bytes();
   for (const auto& [name, lists] : catalog.lists)
@@ -57,9 +64,9 @@ absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options, const Engine:
   if (options.memory_limit_bytes < reserved + least)
     return absl::InvalidArgumentError(absl::StrCat(
         "memory_limit: ", MiB(options.memory_limit_bytes),
-        " is too little: the process, its datasets, the span cache, and ", options.workers, " workers for images of ",
-        options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams, " streams ", MiB(least),
-        "; raise memory_limit, or lower max_pixels, workers or span_cache"));
+        " is too little: the process, its datasets, caches and what is read ahead, and ", options.workers,
+        " workers for images of ", options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams,
+        " streams ", MiB(least), "; raise memory_limit, or lower max_pixels, workers or span_cache"));
   return options.memory_limit_bytes - reserved;
 }
 
@@ -97,6 +104,7 @@ Engine::Engine(Options options, uint64_t slab_bytes)
       selections_(SubsetBytes(options_, options_.catalog)),
       workers_({.workers = options_.workers,
                 .slab_bytes = slab_bytes,
+                .ahead_bytes = AheadBytes(options_, options_.catalog),
                 .limits = options_.limits,
                 .cache_bytes = options_.span_cache_bytes,
                 .idle = options_.idle}),
@@ -105,6 +113,7 @@ Engine::Engine(Options options, uint64_t slab_bytes)
 absl::Status Engine::Replace(Catalog catalog) {
   STOKER_RETURN_IF_ERROR(ValidatePipelines(catalog.pipelines));
   STOKER_ASSIGN_OR_RETURN(const uint64_t slab_bytes, SlabBytes(options_, catalog, selections_.budget_bytes()));
+  const uint64_t ahead_bytes = AheadBytes(options_, catalog);
   std::shared_ptr<const Catalog> old;  // Declared before the lock, hence destroyed after its release.
   {
     absl::MutexLock lock(&mutex_);
@@ -112,6 +121,7 @@ absl::Status Engine::Replace(Catalog catalog) {
     old = std::exchange(catalog_, std::make_shared<const Catalog>(std::move(catalog)));
   }
   workers_.SetSlabBytes(slab_bytes);
+  workers_.SetAheadBytes(ahead_bytes);
   return absl::OkStatus();
 }
 
@@ -237,6 +247,7 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
                                                         open.shuffle(), open.names(), std::move(samples.selection)));
   opened.set_stream_key(plan.stream_key());
   STOKER_ASSIGN_OR_RETURN(auto work, workers_.AddStream(dataset, plan, std::move(deliver), share));
+  opened.set_window(work->window());
   return std::unique_ptr<Stream>(
       new Stream(std::move(opened), std::move(plan), workers_.max_span_bytes(), std::move(work)));
 }

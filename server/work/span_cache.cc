@@ -10,6 +10,12 @@ bool SpanCache::Begin(const Key& key) {
   return by_key_.contains(key) || begun_.insert(key).second;
 }
 
+bool SpanCache::Has(const Key& key) const {
+  if (!enabled()) return false;
+  absl::MutexLock lock(&mutex_);
+  return by_key_.contains(key);
+}
+
 std::shared_ptr<const KeptSpan> SpanCache::Get(const Key& key) {
   const absl::MutexLock lock(&mutex_);
   const auto found = by_key_.find(key);

@@ -51,6 +51,9 @@ class SpanCache {
   // caller calls Get, and if that finds nothing makes the span and ends with Put or GiveUp.
   bool Begin(const Key& key);
 
+  // Whether the span is kept now. It counts as no use of it.
+  bool Has(const Key& key) const;
+
   // Returns the span, or null if it is not kept.
   std::shared_ptr<const KeptSpan> Get(const Key& key);
 

@@ -29,15 +29,15 @@ v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample
 }  // namespace
 
 v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span,
-                               std::span<uint8_t> slab, const Interrupt& interrupt) {
+                               std::span<uint8_t> slab, const Interrupt& interrupt, const ReadAhead::Group* ahead) {
   v1::SpanHeader header;
   header.set_stream_key(plan.stream_key());
   header.set_epoch(span.epoch);
   header.set_start(span.start);
   header.set_count(span.count);
   header.mutable_times();
-  Job job{plan,   dataset,  plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab),
-          header, interrupt};
+  Job job{plan,      dataset, plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab), header,
+          interrupt, ahead};
   for (uint32_t index = 0; index < span.count; ++index) {
     absl::Status status = interrupt.status();
     if (status.ok()) status = MakeSample(job, index);
@@ -82,7 +82,7 @@ absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
 absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) try {
   v1::StageTimes& times = *job.header.mutable_times();
   StageClock clock(times);
-  absl::Status status = job.dataset.Read(sample, sample_);
+  const absl::Status status = Read(job, sample);
   clock.Book(&v1::StageTimes::read, &v1::StageTimes::set_read);
   STOKER_RETURN_IF_ERROR(status);
   return maker_.Make(
@@ -90,6 +90,12 @@ absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sampl
       job.writer, index, times);
 } catch (const std::bad_alloc&) {
   return absl::ResourceExhaustedError("no memory is left to make this sample");
+}
+
+absl::Status SpanMaker::Read(const Job& job, uint64_t sample) {
+  if (job.ahead != nullptr)
+    if (auto read = job.ahead->Read(sample, sample_)) return *std::move(read);
+  return job.dataset.Read(sample, sample_);
 }
 
 }  // namespace stoker

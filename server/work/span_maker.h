@@ -6,6 +6,7 @@
 #include "common/identity/span_id.h"
 #include "server/pack/span_writer.h"
 #include "server/plan/stream_plan.h"
+#include "server/read/ahead/read_ahead.h"
 #include "server/read/dataset.h"
 #include "server/work/sample_maker.h"
 #include "stoker/v1/data_service.pb.h"
@@ -20,10 +21,10 @@ class SpanMaker {
   explicit SpanMaker(const SampleLimits& limits) : maker_(limits) {}
 
   // Fills `slab` with the span and returns its header. If the span cannot be made, header.error is set and the slab
-  // holds garbage. Once `interrupt` is raised the span ends with an error too. Requires that plan.Check(span) is OK and
-  // slab.size() == plan.SpanBytes(span).
+  // holds garbage. Once `interrupt` is raised the span ends with an error too. What `ahead` has was read before; it may
+  // be null. Requires that plan.Check(span) is OK and slab.size() == plan.SpanBytes(span).
   v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
-                      const Interrupt& interrupt);
+                      const Interrupt& interrupt, const ReadAhead::Group* ahead = nullptr);
 
   // How many positions after a bad sample's are tried, in order, as its substitute.
   static constexpr uint64_t kMaxSubstitutes = 16;
@@ -38,6 +39,7 @@ class SpanMaker {
     const SpanWriter writer;
     v1::SpanHeader& header;
     const Interrupt& interrupt;
+    const ReadAhead::Group* ahead;
   };
 
   // Makes the sample at offset `index` of the span, or its substitute if the pipeline's policy allows one.
@@ -46,6 +48,9 @@ class SpanMaker {
   // Makes `sample`, which stands at `position` of the epoch, into the span's slots for offset `index`. DataLoss blames
   // the sample's bytes, FailedPrecondition the pipeline, any other error this machine.
   absl::Status MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index);
+
+  // Gets the bytes of `sample` into sample_: those that were read ahead, or else from the dataset.
+  absl::Status Read(const Job& job, uint64_t sample);
 
   SampleMaker maker_;
   SampleBytes sample_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <new>
 #include <optional>
@@ -22,6 +23,13 @@ namespace {
 
 // How long a worker waits for memory until it tries again.
 constexpr absl::Duration kNoMemoryPause = absl::Milliseconds(10);
+
+// How long a read from slow storage takes, until one was measured; and how much more than usual is allowed for.
+constexpr absl::Duration kUsualLatency = absl::Milliseconds(100);
+constexpr double kSpareLatency = 2;
+
+// A stream is told to want no more at once than this.
+constexpr double kMostWindow = 512;
 
 }  // namespace
 
@@ -46,11 +54,15 @@ struct WorkerPool::Queue {
   const Deliver deliver;
   const std::unique_ptr<SlabPool::Account> account;
   const std::shared_ptr<Party> party;
+  const std::unique_ptr<ReadAhead::Reader> reader;  // null where nothing is read ahead
 
   struct Wanted {
     SpanId span;
     bool anew = false;  // It is made past the cache.
     std::chrono::steady_clock::time_point since;
+    std::shared_ptr<const ReadAhead::Group> ahead;  // the span's samples; null where nothing is read ahead
+
+    bool has_bytes() const { return ahead == nullptr || ahead->ready(); }
   };
   SpanCache::Key KeyOf(const SpanId& span) const { return {plan.key(), span}; }
 
@@ -103,6 +115,16 @@ struct WorkerPool::State {
     changed.SignalAll();
   }
 
+  // Wakes a worker for a want whose bytes are there.
+  void WakeOne() {
+    absl::MutexLock lock(&mutex);
+    changed.Signal();
+  }
+
+  // Begins to read what a want needs. Null where nothing is read ahead, and where the span is kept.
+  std::shared_ptr<const ReadAhead::Group> ReadFor(const std::shared_ptr<Queue>& queue, const SpanId& span, bool anew)
+      ABSL_LOCKS_EXCLUDED(mutex);
+
   // Blocks until there is a task. Returns none when the pool stops.
   std::optional<Task> Take() ABSL_LOCKS_EXCLUDED(mutex) {
     absl::MutexLock lock(&mutex);
@@ -142,9 +164,10 @@ struct WorkerPool::State {
              std::tuple(b->party->worked_ns, b->party.get(), b->worked_ns);
     });
     for (auto& queue : candidates) {
-      // `next` is the first want whose span no other worker is making, be it for this stream or another.
+      // `next` is the first want whose bytes are there, and whose span no other worker is making, be it for this stream
+      // or another.
       const auto next = std::find_if(queue->wanted.begin(), queue->wanted.end(), [&](const Queue::Wanted& wanted) {
-        return wanted.anew || cache.Begin(queue->KeyOf(wanted.span));
+        return wanted.has_bytes() && (wanted.anew || cache.Begin(queue->KeyOf(wanted.span)));
       });
       if (next == queue->wanted.end()) continue;
       std::optional<SlabPool::Slab> slab;
@@ -258,7 +281,8 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
   }
   if (task.slab.bytes().size() != queue.plan.SpanBytes(task.wanted.span)) throw std::bad_alloc();
   const Interrupt interrupt([&, begun = now()] { return StillWanted(queue, begun); });
-  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt);
+  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt,
+                               std::exchange(task.wanted.ahead, nullptr).get());
   if (finished.header.has_error()) {
     if (caches) cache.GiveUp(key);
     finished.payload_hash = HashOfPayload({});
@@ -283,6 +307,14 @@ absl::Status WorkerPool::State::StillWanted(const Queue& queue, std::chrono::ste
                                                   " s; let the pipeline do less, or have a faster or idler server"));
 }
 
+// Books what a span waited for its bytes, until `ready`, and then for a worker, until `begun`.
+void BookWaits(std::chrono::steady_clock::time_point since, std::chrono::steady_clock::time_point ready,
+               std::chrono::steady_clock::time_point begun, v1::StageTimes& times) {
+  ready = std::clamp(ready, since, begun);
+  if (ready > since) times.set_fetch(std::chrono::nanoseconds(ready - since).count());
+  times.set_wait(std::chrono::nanoseconds(begun - ready).count());
+}
+
 // Tells a client that memory ran out. It takes little, and is tried until there is as much.
 FinishedSpan NoMemoryFor(const StreamPlan& plan, const SpanId& span) {
   FinishedSpan failed;
@@ -300,14 +332,17 @@ FinishedSpan NoMemoryFor(const StreamPlan& plan, const SpanId& span) {
 void WorkerPool::State::MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono::steady_clock::time_point begun) {
   const Queue& queue = *task.queue;
   const auto unwanted = [&] { return queue.abandoned || stopping_now; };
+  const auto& ahead = task.wanted.ahead;
+  const auto ready = ahead == nullptr ? task.wanted.since : ahead->ready_since();
   try {
     FinishedSpan finished = Make(maker, task);
-    finished.header.mutable_times()->set_wait(std::chrono::nanoseconds(begun - task.wanted.since).count());
+    BookWaits(task.wanted.since, ready, begun, *finished.header.mutable_times());
     if (!unwanted()) queue.deliver(std::move(finished));
     return;
   } catch (const std::bad_alloc&) {
     if (!task.wanted.anew) cache.GiveUp(queue.KeyOf(task.wanted.span));
     task.slab = {};
+    task.wanted.ahead = nullptr;
   }
   while (!unwanted()) {
     try {
@@ -334,7 +369,10 @@ void WorkerPool::State::Run(std::atomic<int64_t>& begun_ns) {
 WorkerPool::WorkerPool(Options options)
     : state_(std::make_shared<State>(options)),
       slabs_(
-          options.slab_bytes, [state = state_] { state->Wake(); }, options.idle, options.clock) {
+          options.slab_bytes, [state = state_] { state->Wake(); }, options.idle, options.clock),
+      ahead_({.budget_bytes = options.ahead_bytes,
+              .on_ready = [state = state_] { state->WakeOne(); },
+              .clock = options.clock}) {
   STOKER_CHECK(options.workers >= 1);
   for (int i = 0; i < options.workers; ++i)
     threads_.emplace_back([state = state_, i] { state->Run(state->begun_ns[i]); });
@@ -366,41 +404,78 @@ absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::s
   const uint64_t span_bytes = plan.pipeline().span_samples() * plan.pipeline().sample_bytes();
   std::shared_ptr<Party> party = state_->PartyOf(share, slabs_);
   STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes, party->group));
-  auto queue = std::shared_ptr<Queue>(
-      new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account), std::move(party)});
+  const bool reads_ahead = dataset->stored() != nullptr && ahead_.budget_bytes() > 0;
+  auto queue =
+      std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account),
+                                       std::move(party), reads_ahead ? ahead_.OpenReader() : nullptr});
   const double sample_seconds = Seconds(queue->plan.pipeline().CostOf(kUsualImage));
   queue->weighed_ns = static_cast<uint64_t>(1e9 * sample_seconds * queue->plan.pipeline().span_samples());
+  const uint32_t window = WindowFor(*queue);
   {
     absl::MutexLock lock(&state_->mutex);
     state_->queues.push_back(queue);
   }
-  return std::make_unique<Stream>(state_, std::move(queue));
+  return std::make_unique<Stream>(state_, std::move(queue), window);
 }
 
-WorkerPool::Stream::Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue)
-    : state_(std::move(state)), queue_(std::move(queue)) {}
+uint32_t WorkerPool::WindowFor(const Queue& queue) const {
+  if (queue.reader == nullptr) return 0;
+  const auto workers = static_cast<double>(threads_.size());
+  uint64_t span_ns = 0;
+  {
+    absl::MutexLock lock(&state_->mutex);
+    span_ns = std::max<uint64_t>({state_->usual_ns, queue.weighed_ns, 1});
+  }
+  const double latency_ns = absl::ToDoubleNanoseconds(ahead_.usual_latency(kUsualLatency));
+  // By Little's law so many are on their way. One for each worker is in work, and one waits for it.
+  const double window = workers * (2 + kSpareLatency * latency_ns / static_cast<double>(span_ns));
+  return static_cast<uint32_t>(std::clamp<double>(std::ceil(window), 1, kMostWindow));
+}
+
+std::shared_ptr<const ReadAhead::Group> WorkerPool::State::ReadFor(const std::shared_ptr<Queue>& queue,
+                                                                   const SpanId& span, bool anew) {
+  if (queue->reader == nullptr || (!anew && cache.Has(queue->KeyOf(span)))) return nullptr;
+  // The stream's end drops its wants, and so lets go of the queue here.
+  auto ids = [queue, span, anew, this] {
+    std::vector<uint64_t> samples;
+    if (!anew && cache.Has(queue->KeyOf(span))) return samples;
+    const SampleOrder order = queue->plan.OrderOf(span.epoch);
+    samples.reserve(span.count);
+    for (uint64_t position = span.start; position < span.start + span.count; ++position)
+      samples.push_back(order.SampleAt(position));
+    return samples;
+  };
+  return queue->reader->Add({queue->dataset, queue->dataset->stored()}, std::move(ids));
+}
+
+WorkerPool::Stream::Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue, uint32_t window)
+    : state_(std::move(state)), queue_(std::move(queue)), window_(window) {}
 
 WorkerPool::Stream::~Stream() {
   queue_->abandoned = true;
+  std::deque<Queue::Wanted> dropped;  // Declared before the lock, hence destroyed after its release.
   absl::MutexLock lock(&state_->mutex);
-  queue_->wanted.clear();
+  std::swap(dropped, queue_->wanted);
   std::erase(state_->queues, queue_);
 }
 
 absl::Status WorkerPool::Stream::Want(const SpanId& span, bool anew) {
+  auto ahead = state_->ReadFor(queue_, span, anew);
   absl::MutexLock lock(&state_->mutex);
   STOKER_RETURN_IF_ERROR(queue_->account->Reserve(queue_->plan.SpanBytes(span)));
   if (queue_->wanted.empty()) state_->Catch(*queue_);
-  queue_->wanted.push_back({span, anew, state_->now()});
+  queue_->wanted.push_back({span, anew, state_->now(), std::move(ahead)});
   state_->changed.Signal();
   return absl::OkStatus();
 }
 
 bool WorkerPool::Stream::Cancel(const SpanId& span) {
+  Queue::Wanted dropped;  // Declared before the lock, hence destroyed after its release.
   absl::MutexLock lock(&state_->mutex);
   auto found = std::find_if(queue_->wanted.begin(), queue_->wanted.end(),
                             [&](const Queue::Wanted& wanted) { return wanted.span == span; });
   if (found == queue_->wanted.end()) return false;
+  std::swap(dropped, *found);
   queue_->wanted.erase(found);
   if (queue_->wanted.empty()) queue_->account->Rest();
   return true;

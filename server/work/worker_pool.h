@@ -18,6 +18,7 @@
 #include "common/identity/span_id.h"
 #include "server/pack/slab_pool.h"
 #include "server/plan/stream_plan.h"
+#include "server/read/ahead/read_ahead.h"
 #include "server/read/dataset.h"
 #include "server/work/sample_maker.h"
 #include "server/work/span_cache.h"
@@ -61,6 +62,9 @@ struct WorkShare {
 // that worker, and the free worker takes the next want. What is wanted anew is made whatever the cache has, and not
 // kept.
 //
+// What a dataset has on slow storage (Dataset::stored) is read ahead from the moment that a span is wanted. Its want is
+// passed over until the bytes are there, or failed to come, so that no worker waits for them.
+//
 // Thread-safe. Slabs, and with them the spans that are made but not yet sent, are bounded by `slab_bytes`.
 class WorkerPool {
   struct State;
@@ -77,7 +81,7 @@ class WorkerPool {
   // an image, or may still be delivered: so `deliver` must own what it needs.
   class Stream {
    public:
-    Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue);
+    Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue, uint32_t window);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
@@ -89,9 +93,14 @@ class WorkerPool {
     // Drops one want of `span` that no worker has begun. Returns true if there was one.
     bool Cancel(const SpanId& span);
 
+    // How many wants at once keep the workers busy while the bytes of others are on their way; 0 where nothing is read
+    // ahead.
+    uint32_t window() const { return window_; }
+
    private:
     const std::shared_ptr<State> state_;
     const std::shared_ptr<Queue> queue_;
+    const uint32_t window_;
   };
 
   // Tells the time by which working time is measured. It never goes back, and may be called on any thread.
@@ -102,8 +111,9 @@ class WorkerPool {
   static constexpr double kSpanSeconds = 60;
 
   struct Options {
-    int workers = 1;          // threads, at least 1
-    uint64_t slab_bytes = 0;  // memory that they share
+    int workers = 1;           // threads, at least 1
+    uint64_t slab_bytes = 0;   // memory that they share
+    uint64_t ahead_bytes = 0;  // memory for bytes that are read ahead; 0: nothing is
     SampleLimits limits;
     uint64_t cache_bytes = 0;                 // the cache keeps so many bytes of spans; 0: none
     absl::Duration idle = absl::Seconds(10);  // after so long a stream that wants nothing lends its memory to others
@@ -124,6 +134,9 @@ class WorkerPool {
   // Changes slab_bytes. What is taken or reserved stays; new streams are refused until it fits.
   void SetSlabBytes(uint64_t bytes) { slabs_.SetBudget(bytes); }
 
+  // Changes ahead_bytes. What is read ahead already stays.
+  void SetAheadBytes(uint64_t bytes) { ahead_.SetBudget(bytes); }
+
   // Bytes of the largest span that a stream may want.
   uint64_t max_span_bytes() const { return slabs_.max_span_bytes(); }
 
@@ -132,11 +145,16 @@ class WorkerPool {
   bool stuck() const;
 
   const SlabPool& slabs() const { return slabs_; }
+  const ReadAhead& ahead() const { return ahead_; }
   const SpanCache& cache() const;
 
  private:
+  // See Stream::window.
+  uint32_t WindowFor(const Queue& queue) const;
+
   const std::shared_ptr<State> state_;
   SlabPool slabs_;
+  ReadAhead ahead_;
   std::vector<std::thread> threads_;
 };
 

@@ -100,6 +100,15 @@ uint64_t ContentDataset::resident_bytes() const {
 
 absl::Status ContentDataset::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_RETURN_IF_ERROR(dataset_->Read(id, sample));
+  return Check(id, sample);
+}
+
+absl::Status ContentDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
+  STOKER_RETURN_IF_ERROR(dataset_->stored()->Parse(id, stored, sample));
+  return Check(id, sample);
+}
+
+absl::Status ContentDataset::Check(uint64_t id, const SampleBytes& sample) const {
   STOKER_CHECK(id < quick_.size());
   if (QuickHashOf(sample) == quick_[id]) return absl::OkStatus();
   const std::string again = path_.empty() ? "" : absl::StrCat(" remove ", ShortPrintableName(path_), " and");

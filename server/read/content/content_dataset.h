@@ -17,7 +17,7 @@ namespace stoker {
 // the hash that it had when it was indexed. Everything else is the dataset's below it.
 //
 // Immutable and thread-safe. A sample takes 16 bytes of memory beside those that it takes below.
-class ContentDataset final : public Dataset {
+class ContentDataset final : public Dataset, private StoredSamples {
  public:
   struct Options {
     std::string name;       // the dataset's name, which errors of Read begin with
@@ -41,6 +41,7 @@ class ContentDataset final : public Dataset {
   bool names_are_lasting() const override { return dataset_->names_are_lasting(); }
   const Labels* labels() const override { return dataset_->labels(); }
   const PartWeights* part_weights() const override { return dataset_->part_weights(); }
+  const StoredSamples* stored() const override { return dataset_->stored() == nullptr ? nullptr : this; }
 
   // Returns Unavailable, which says what to do, where the bytes are not those that were indexed.
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
@@ -53,6 +54,16 @@ class ContentDataset final : public Dataset {
 
   // Reads all samples.
   absl::StatusOr<std::vector<SampleHashes>> ReadAll(const Options& options) const;
+
+  // OK if the sample's bytes are those that were indexed.
+  absl::Status Check(uint64_t id, const SampleBytes& sample) const;
+
+  Store& store() const override { return dataset_->stored()->store(); }
+  Place PlaceOf(uint64_t id) const override { return dataset_->stored()->PlaceOf(id); }
+  absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
+  absl::Status ReadError(uint64_t id, const absl::Status& status) const override {
+    return dataset_->stored()->ReadError(id, status);
+  }
 
   const std::unique_ptr<Dataset> dataset_;
   const std::string name_;

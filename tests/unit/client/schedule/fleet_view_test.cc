@@ -45,6 +45,19 @@ TEST(FleetViewTest, AServerWithoutAnswersIsTakenForOneThatHasSome) {
   EXPECT_EQ(fleet.at(3).pace.Usual(2), absl::Milliseconds(40));
 }
 
+TEST(FleetViewTest, AServerIsAskedForAsMuchAsItWants) {
+  FleetView fleet;
+  fleet.Add(1, {.parallelism = 2, .window = 40});
+  EXPECT_EQ(fleet.at(1).pace.Window(), 40);
+  Answer(fleet, 1, absl::Milliseconds(10));
+  EXPECT_EQ(fleet.at(1).pace.Window(), 40) << "what is measured alone would make it a few";
+  fleet.Add(2, {.parallelism = 2, .window = 1});
+  fleet.Add(3, {.parallelism = 2});
+  EXPECT_EQ(fleet.at(2).pace.Window(), fleet.at(3).pace.Window()) << "a small wish takes nothing away";
+  fleet.Add(4, {.parallelism = 2, .window = 1 << 30});
+  EXPECT_EQ(fleet.at(4).pace.Window(), ServerPace::kMostWindow);
+}
+
 TEST(FleetViewTest, AFullWindowHasNoRoom) {
   FleetView fleet;
   fleet.Add(1, {});

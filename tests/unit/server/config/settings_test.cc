@@ -68,6 +68,20 @@ TEST(SettingsTest, ACacheNearTheLargestNumberIsRefusedWithTheFigures) {
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("memory_limit: 18446744073709551615 bytes"));
 }
 
+TEST(SettingsTest, WhatIsReadAheadIsAnEighthOfTheMemoryUnlessItIsSaid) {
+  v1::ServerConfig config;
+  config.set_memory_limit("8GiB");
+  EXPECT_EQ(Resolve(config)->read_ahead_bytes, uint64_t{1} << 30);
+  config.set_memory_limit("256MiB");
+  EXPECT_EQ(Resolve(config)->read_ahead_bytes, uint64_t{64} << 20);
+  config.set_read_ahead("100MiB");
+  EXPECT_EQ(Resolve(config)->read_ahead_bytes, uint64_t{100} << 20);
+  config.set_read_ahead("300MiB");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("read_ahead: 314572800 bytes are more than"));
+  config.set_read_ahead("much");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("read_ahead: "));
+}
+
 // A folder that stands for a machine's root. It says which cgroups the process is in, and their limits.
 class CgroupTest : public testing::Test {
  protected:

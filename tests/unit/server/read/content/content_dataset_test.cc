@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/held_store.h"
 
 namespace stoker {
 namespace {
@@ -76,6 +77,24 @@ class ContentDatasetTest : public testing::Test {
   std::string cache_;
   Disk disk_;
 };
+
+TEST_F(ContentDatasetTest, BytesThatWereReadAheadAreComparedToo) {
+  auto slow = std::make_unique<HeldDataset>(10, 100, 0);
+  const HeldDataset& below = *slow;
+  const auto known = *ContentDataset::Open(std::move(slow), {.name = "slow"});
+  ASSERT_NE(known->stored(), nullptr);
+  const StoredSamples& stored = *known->stored();
+  EXPECT_EQ(&stored.store(), &below.store());
+  EXPECT_EQ(stored.PlaceOf(3).offset, 300);
+  SampleBytes sample;
+  const std::vector<uint8_t> right = {HeldDataset::FieldOf(below, 3)}, wrong = {static_cast<uint8_t>(right[0] + 1)};
+  EXPECT_TRUE(stored.Parse(3, right, sample).ok());
+  const absl::Status status = stored.Parse(3, wrong, sample);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("changed since it was indexed"));
+  EXPECT_THAT(stored.ReadError(3, absl::UnavailableError("reset")).message(), HasSubstr("reset"));
+  EXPECT_EQ(Open()->stored(), nullptr) << "what is not slow below is not slow";
+}
 
 TEST_F(ContentDatasetTest, EqualBytesHaveEqualContentAndOthersDoNot) {
   const std::string content = Open()->content();

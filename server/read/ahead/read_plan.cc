@@ -1,0 +1,76 @@
+#include "server/read/ahead/read_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace stoker {
+namespace {
+
+struct Wanted {
+  uint64_t id = 0;
+  size_t index = 0;  // in the order of need
+  StoredSamples::Place place;
+};
+
+// Returns the samples that fit, in the order in which they are stored.
+std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes) {
+  std::vector<Wanted> wanted;
+  wanted.reserve(ids.size());
+  uint64_t bytes = 0;
+  for (const uint64_t id : ids) {
+    const StoredSamples::Place place = stored.PlaceOf(id);
+    if (place.size > most_bytes - bytes) break;
+    bytes += place.size;
+    wanted.push_back({id, wanted.size(), place});
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+    if (a.place.object != b.place.object) return std::less<>()(a.place.object, b.place.object);
+    return std::tuple(a.place.offset, a.index) < std::tuple(b.place.offset, b.index);
+  });
+  return wanted;
+}
+
+// Whether `next`, which begins no earlier than `read`, is read with it.
+bool AreNeighbours(const ReadPlan::Read& read, const StoredSamples::Place& next) {
+  const uint64_t end = read.offset + read.size, next_end = next.offset + next.size;
+  if (read.object != next.object) return false;
+  if (next_end <= end) return true;
+  return next.offset <= end + kMostGapBytes && next_end - read.offset <= kMostReadBytes;
+}
+
+}  // namespace
+
+ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes) {
+  struct Ordered {
+    ReadPlan::Read read;
+    size_t index;     // of the sample that needs it first
+    uint32_t number;  // in stored order
+  };
+  const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes);
+  std::vector<Ordered> reads;
+  ReadPlan plan;
+  plan.samples.reserve(wanted.size());
+  for (const auto& [id, index, place] : wanted) {
+    if (reads.empty() || !AreNeighbours(reads.back().read, place))
+      reads.push_back({{place.object, place.offset, 0, 0}, index, static_cast<uint32_t>(reads.size())});
+    ReadPlan::Read& read = reads.back().read;
+    read.size = std::max(read.size, place.offset + place.size - read.offset);
+    ++read.samples;
+    reads.back().index = std::min(reads.back().index, index);
+    plan.samples.push_back({id, reads.back().number, place.offset - read.offset, place.size});
+  }
+  std::sort(reads.begin(), reads.end(), [](const Ordered& a, const Ordered& b) { return a.index < b.index; });
+  std::vector<uint32_t> places(reads.size());
+  plan.reads.reserve(reads.size());
+  for (const Ordered& ordered : reads) {
+    places[ordered.number] = static_cast<uint32_t>(plan.reads.size());
+    plan.bytes += ordered.read.size;
+    plan.reads.push_back(ordered.read);
+  }
+  for (ReadPlan::Sample& sample : plan.samples) sample.read = places[sample.read];
+  std::sort(plan.samples.begin(), plan.samples.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return plan;
+}
+
+}  // namespace stoker

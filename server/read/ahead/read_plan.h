@@ -1,0 +1,42 @@
+#ifndef STOKER_SERVER_READ_AHEAD_READ_PLAN_H_
+#define STOKER_SERVER_READ_AHEAD_READ_PLAN_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "server/read/dataset.h"
+
+namespace stoker {
+
+// Which ranges of objects to read for some samples. Plain values.
+struct ReadPlan {
+  // A range of one object, which holds one sample or several neighbours.
+  struct Read {
+    const ObjectInfo* object = nullptr;
+    uint64_t offset = 0, size = 0;  // bytes
+    uint32_t samples = 0;           // that lie in it
+  };
+  // Where a sample lies in its read.
+  struct Sample {
+    uint64_t id = 0;
+    uint32_t read = 0;              // a place in `reads`
+    uint64_t offset = 0, size = 0;  // bytes
+  };
+
+  std::vector<Read> reads;      // in the order in which samples need them
+  std::vector<Sample> samples;  // in the order of their ids
+  uint64_t bytes = 0;           // of all reads
+};
+
+// Neighbours are read together if no more than kMostGapBytes lie between them, up to kMostReadBytes.
+inline constexpr uint64_t kMostGapBytes = uint64_t{64} << 10;
+inline constexpr uint64_t kMostReadBytes = uint64_t{8} << 20;
+
+// Plans the reads for the samples `ids`, in which one may stand twice. The samples from the first on at which the sum
+// of sizes would be above `most_bytes` are left out. Pure.
+ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes);
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_READ_AHEAD_READ_PLAN_H_

@@ -1,0 +1,115 @@
+#include "server/read/ahead/read_plan.h"
+
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace stoker {
+namespace {
+
+// Samples at places that a test chooses.
+class Places final : public StoredSamples {
+ public:
+  // Adds a sample and returns its id.
+  uint64_t Add(int object, uint64_t offset, uint64_t size) {
+    places_.push_back({&objects_[object], offset, size});
+    return places_.size() - 1;
+  }
+  Store& store() const override { std::abort(); }
+  Place PlaceOf(uint64_t id) const override { return places_[id]; }
+  absl::Status Parse(uint64_t, std::span<const uint8_t>, SampleBytes&) const override { return absl::OkStatus(); }
+  absl::Status ReadError(uint64_t, const absl::Status& status) const override { return status; }
+
+  const ObjectInfo* object(int i) const { return &objects_[i]; }
+
+ private:
+  ObjectInfo objects_[2] = {{"a", 1 << 30, ""}, {"b", 1 << 30, ""}};
+  std::vector<Place> places_;
+};
+
+std::vector<uint64_t> AllOf(const ReadPlan& plan) {
+  std::vector<uint64_t> ids;
+  for (const auto& sample : plan.samples) ids.push_back(sample.id);
+  return ids;
+}
+
+TEST(ReadPlanTest, NeighboursAreReadTogetherWhereGapsAreSmall) {
+  Places places;
+  places.Add(0, 0, 1000);
+  places.Add(0, 1000 + kMostGapBytes, 500);
+  places.Add(0, 1500 + 2 * kMostGapBytes + 1, 500);
+  const ReadPlan plan = PlanReads(places, std::vector<uint64_t>{0, 1, 2}, 1 << 30);
+  ASSERT_EQ(plan.reads.size(), 2);
+  EXPECT_EQ(plan.reads[0].size, 1500 + kMostGapBytes);
+  EXPECT_EQ(plan.reads[0].samples, 2);
+  EXPECT_EQ(plan.reads[1].size, 500);
+  EXPECT_EQ(plan.bytes, 2000 + kMostGapBytes);
+  EXPECT_EQ(plan.samples[1].offset, 1000 + kMostGapBytes);
+}
+
+TEST(ReadPlanTest, NoReadOfNeighboursIsAboveItsBound) {
+  Places places;
+  for (int i = 0; i < 10; ++i) places.Add(0, i * (kMostReadBytes / 2), kMostReadBytes / 2);
+  places.Add(0, 10 * (kMostReadBytes / 2), 3 * kMostReadBytes);
+  std::vector<uint64_t> ids(11);
+  std::iota(ids.begin(), ids.end(), 0);
+  const ReadPlan plan = PlanReads(places, ids, ~uint64_t{});
+  ASSERT_EQ(plan.reads.size(), 6);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(plan.reads[i].size, kMostReadBytes);
+  EXPECT_EQ(plan.reads[5].size, 3 * kMostReadBytes) << "one sample is one read, whatever its size";
+}
+
+TEST(ReadPlanTest, ObjectsAreReadApartAndInTheOrderOfNeed) {
+  Places places;
+  places.Add(0, 0, 10);
+  places.Add(1, 0, 10);
+  places.Add(0, 10, 10);
+  const ReadPlan plan = PlanReads(places, std::vector<uint64_t>{1, 2, 0}, 1 << 30);
+  ASSERT_EQ(plan.reads.size(), 2);
+  EXPECT_EQ(plan.reads[0].object, places.object(1));
+  EXPECT_EQ(plan.reads[1].object, places.object(0));
+  EXPECT_EQ(plan.samples[0].read, 1);
+  EXPECT_EQ(plan.samples[1].read, 0);
+  EXPECT_EQ(plan.samples[2].read, 1);
+  EXPECT_EQ(plan.samples[2].offset, 10);
+}
+
+TEST(ReadPlanTest, WhatIsNeededLastIsLeftOutWhereTheBytesAreTooMany) {
+  Places places;
+  for (int i = 0; i < 4; ++i) places.Add(0, 100 * (3 - i), 100);
+  EXPECT_THAT(AllOf(PlanReads(places, std::vector<uint64_t>{0, 1, 2, 3}, 250)), testing::ElementsAre(0, 1));
+  EXPECT_THAT(AllOf(PlanReads(places, std::vector<uint64_t>{0, 1}, 99)), testing::IsEmpty());
+}
+
+TEST(ReadPlanTest, EveryPlaceLiesInItsRead) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Places places;
+    std::vector<uint64_t> ids;
+    for (int i = 0; i < 64; ++i)
+      ids.push_back(
+          places.Add(static_cast<int>(random() % 2), random() % (64 * kMostReadBytes), random() % kMostReadBytes));
+    for (int i = 0; i < 8; ++i) ids.push_back(ids[random() % 64]);  // some twice
+    std::shuffle(ids.begin(), ids.end(), random);
+    const ReadPlan plan = PlanReads(places, ids, ~uint64_t{});
+    ASSERT_EQ(plan.samples.size(), ids.size());
+    uint64_t bytes = 0, samples = 0;
+    for (const auto& read : plan.reads) bytes += read.size, samples += read.samples;
+    EXPECT_EQ(bytes, plan.bytes);
+    EXPECT_EQ(samples, ids.size());
+    for (const auto& sample : plan.samples) {
+      const auto place = places.PlaceOf(sample.id);
+      const auto& read = plan.reads[sample.read];
+      ASSERT_EQ(read.object, place.object);
+      ASSERT_EQ(read.offset + sample.offset, place.offset);
+      ASSERT_EQ(sample.size, place.size);
+      ASSERT_LE(sample.offset + sample.size, read.size);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stoker
