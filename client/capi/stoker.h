@@ -175,8 +175,8 @@ STOKER_EXPORT stoker_code stoker_loader_restore(stoker_loader* loader, const cha
 // Says what the loader has done, as JSON: {"batches", "samples", "substituted", "spans", "bytes", "retried_spans",
 // "hedged_spans", "cached_spans", "verified_spans", "unverified_spans", "differing_spans", "waited_seconds",
 // "received_seconds", "transformed_seconds", "server_seconds":
-// {"fetch": …, "wait": …, "read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings": [sentences]}. Any thread may
-// call this.
+// {"fetch": …, "wait": …, "read": …, …}, "servers": [{"address", "connected", "spans", "problem"}], "warnings":
+// [sentences]}. Any thread may call this.
 STOKER_EXPORT stoker_code stoker_loader_stats(const stoker_loader* loader, char** json);
 
 // What the servers' index knows of the loader's dataset. Each call asks them, page by page, and any thread may call it.

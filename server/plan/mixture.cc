@@ -35,8 +35,7 @@ uint64_t Mixture::RankAt(const v1::Shuffle& shuffle, uint64_t seed, uint64_t epo
   const Wide block = at / sum;
   uint64_t slot = static_cast<uint64_t>(at % sum);
   if (shuffle.mode() != v1::SHUFFLE_MODE_NONE) {
-    const uint64_t key =
-        MixAll({kBlockDomain, seed, static_cast<uint64_t>(block), static_cast<uint64_t>(block >> 64)});
+    const uint64_t key = MixAll({kBlockDomain, seed, static_cast<uint64_t>(block), static_cast<uint64_t>(block >> 64)});
     slot = Permutation(sum, key).SampleAt(slot);
   }
   const size_t which = std::upper_bound(weight_ends_.begin(), weight_ends_.end(), slot) - weight_ends_.begin();

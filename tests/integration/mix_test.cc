@@ -20,11 +20,17 @@ using testing::HasSubstr;
 v1::ServerConfig Mixed(const std::string& mix) {
   const std::string fields = "fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]";
   v1::ServerConfig config;
-  const absl::Status parsed = ParseYaml("workers: 2\nmemory_limit: 1GiB\ndatasets:\n"
-                                        "- {name: a, synthetic: {samples: 40, " + fields + "}}\n"
-                                        "- {name: b, synthetic: {samples: 30, " + fields + "}}\n"
-                                        "- {name: mixed, mix: " + mix + "}\n",
-                                        "mix", config);
+  const absl::Status parsed = ParseYaml(
+      "workers: 2\nmemory_limit: 1GiB\ndatasets:\n"
+      "- {name: a, synthetic: {samples: 40, " +
+          fields +
+          "}}\n"
+          "- {name: b, synthetic: {samples: 30, " +
+          fields +
+          "}}\n"
+          "- {name: mixed, mix: " +
+          mix + "}\n",
+      "mix", config);
   EXPECT_TRUE(parsed.ok()) << parsed;
   return config;
 }

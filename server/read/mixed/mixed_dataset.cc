@@ -47,7 +47,8 @@ absl::StatusOr<std::unique_ptr<MixedDataset>> MixedDataset::Create(const v1::Mix
       return absl::InvalidArgumentError(absl::StrCat(key, ".weight: give weights to all parts or to none"));
     sum += config.parts(i).weight();
   }
-  if (sum > kMostWeight) return absl::InvalidArgumentError(absl::StrCat("mix: the weights' sum is above ", kMostWeight));
+  if (sum > kMostWeight)
+    return absl::InvalidArgumentError(absl::StrCat("mix: the weights' sum is above ", kMostWeight));
   if (config.samples() != 0 && !weighted)
     return absl::InvalidArgumentError("mix.samples: needs weights; without them an epoch has each sample once");
   if (config.samples() > kMostPositions) return absl::InvalidArgumentError("mix.samples: is above 2^62");
@@ -59,13 +60,14 @@ absl::StatusOr<std::unique_ptr<MixedDataset>> MixedDataset::Create(const v1::Mix
 absl::Status MixedDataset::Add(const v1::MixPart& config, const std::string& key, const FindDataset& find) {
   auto dataset = find(config.dataset());
   if (dataset == nullptr)
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ".dataset: there is no dataset '", config.dataset(), "' before this one in the configuration"));
+    return absl::InvalidArgumentError(absl::StrCat(key, ".dataset: there is no dataset '", config.dataset(),
+                                                   "' before this one in the configuration"));
   if (dataset->part_weights() != nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat(key, ".dataset: '", config.dataset(), "' has weights of its own; mix its parts instead"));
   const SourceSchema& schema = dataset->schema();
-  if (!parts_.empty() && !std::equal(schema.begin(), schema.end(), this->schema().begin(), this->schema().end(), AreEqual))
+  if (!parts_.empty() &&
+      !std::equal(schema.begin(), schema.end(), this->schema().begin(), this->schema().end(), AreEqual))
     return absl::InvalidArgumentError(absl::StrCat(key, ".dataset: '", config.dataset(), "' has the fields ",
                                                    WordsOf(schema), ", where '", parts_[0].name, "' has ",
                                                    WordsOf(this->schema())));

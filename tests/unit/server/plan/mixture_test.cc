@@ -11,7 +11,6 @@
 namespace stoker {
 namespace {
 
-
 v1::Shuffle Mode(v1::ShuffleMode mode) {
   v1::Shuffle shuffle;
   shuffle.set_mode(mode);
