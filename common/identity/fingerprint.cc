@@ -16,6 +16,7 @@ Fingerprint::Fingerprint(std::string_view domain) : context_(EVP_MD_CTX_new(), E
 }
 
 void Fingerprint::AddBytes(std::string_view bytes) {
+  if (bytes.empty()) return;  // Its pointer may be null, which memcpy does not take.
   if (bytes.size() > gathered_.size() - gathered_bytes_) Flush();
   if (bytes.size() > gathered_.size()) {
     STOKER_CHECK(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
