@@ -49,6 +49,8 @@ std::string DefaultName(const v1::DatasetConfig& config) {
     case v1::DatasetConfig::kTfrecord: return NameOfPaths(config.tfrecord().path());
     case v1::DatasetConfig::kMds: return NameOfPaths(config.mds().path());
     case v1::DatasetConfig::kParquet: return NameOfPaths(config.parquet().path());
+    case v1::DatasetConfig::kLmdb: return NameOfPaths(config.lmdb().path());
+    case v1::DatasetConfig::kHdf5: return NameOfPaths(config.hdf5().path());
     case v1::DatasetConfig::kFeatureVectors: return NameOfPaths(config.feature_vectors().path());
     case v1::DatasetConfig::kMix: return "mix";
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
@@ -81,7 +83,6 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
     case v1::DatasetConfig::kWebdataset:
     case v1::DatasetConfig::kTfrecord:
     case v1::DatasetConfig::kMds:
-    case v1::DatasetConfig::kParquet:
     case v1::DatasetConfig::kFeatureVectors: {
       STOKER_ASSIGN_OR_RETURN(auto shards,
                               OpenShards(config, {opened.name, options.cache_dir, options.threads, options.progress}));
@@ -97,10 +98,13 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       STOKER_ASSIGN_OR_RETURN(opened.dataset, MixedDataset::Create(config.mix(), options.find));
       return absl::OkStatus();
     }
+    case v1::DatasetConfig::kParquet:
+    case v1::DatasetConfig::kLmdb:
+    case v1::DatasetConfig::kHdf5: return absl::UnimplementedError("this build cannot read the format yet");
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(
-      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, parquet, feature_vectors, "
+      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, feature_vectors, "
       "mix or synthetic");
 }
 
