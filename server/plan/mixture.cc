@@ -11,7 +11,8 @@
 namespace stoker {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // Of a run, which may be longer than 2^64.
+// Counts positions of the run of all epochs, which may be longer than 2^64.
+__extension__ using Wide = unsigned __int128;
 
 constexpr uint64_t kBlockDomain = 0x6d69782e626c6f63;  // "mix.bloc"
 constexpr uint64_t kPartDomain = 0x6d69782e70617274;   // "mix.part"

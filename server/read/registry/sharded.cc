@@ -47,7 +47,6 @@ std::vector<std::string> PathsOf(const v1::DatasetConfig& config) {
     case v1::DatasetConfig::kWebdataset: return PathsOf(config.webdataset());
     case v1::DatasetConfig::kTfrecord: return PathsOf(config.tfrecord());
     case v1::DatasetConfig::kMds: return MdsPathsOf(config.mds());
-    case v1::DatasetConfig::kParquet: return PathsOf(config.parquet());
     case v1::DatasetConfig::kFeatureVectors: return PathsOf(config.feature_vectors());
     default: return {};
   }
@@ -92,7 +91,7 @@ absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfi
     case v1::DatasetConfig::kWebdataset:
       STOKER_RETURN_IF_ERROR(KeepOnly({".tar", ".tar.gz", ".tgz", ".tar.zst"}, source));
       return WebDataset::Create(config.webdataset(), *source.store, source.objects);
-    default: return absl::UnimplementedError("this build cannot read the format yet");
+    default: return absl::InternalError("the configuration names no format of shards");
   }
 }
 

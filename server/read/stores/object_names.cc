@@ -58,7 +58,7 @@ absl::StatusOr<std::optional<std::vector<std::string>>> RangeOf(absl::string_vie
     return Error(inside, "a number of the range is too large");
   if (last < first) return Error(inside, "the range runs backwards");
   if (last - first >= kMostBraceNames) return Error(inside, absl::StrCat("more than ", kMostBraceNames, " names"));
-  // As in shells, a zero in front asks for as many digits as the longer end has.
+  // A zero in front asks for as many digits as the longer end has, as it does in shells.
   const bool padded =
       (ends.first.size() > 1 && ends.first[0] == '0') || (ends.second.size() > 1 && ends.second[0] == '0');
   const int digits = padded ? static_cast<int>(std::max(ends.first.size(), ends.second.size())) : 1;

@@ -161,7 +161,7 @@ absl::StatusOr<ShardIndex::Rows> TfRecord::Index(Store& store, const ObjectInfo&
 
 absl::Status TfRecord::Parse(std::span<const uint8_t> stored, std::span<const StoredPart>, SampleBytes& sample) const {
   STOKER_ASSIGN_OR_RETURN(const auto example, ParseRecord(stored));
-  // Of features with one name the last counts, as in any map.
+  // Where several features have one name the last one counts, as in any map.
   std::vector<std::optional<Feature>> features(schema_.size());
   STOKER_RETURN_IF_ERROR(VisitFeatures(example, [&](const Feature& feature) {
     for (size_t i = 0; i < features.size(); ++i)

@@ -7,17 +7,19 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "server/read/printable_name.h"
 
 namespace stoker {
 namespace {
 
 constexpr int kLoops = 2;
 
-// Requests that FetchAll has under way. It bounds the memory that they take.
+// Requests that Describe has under way. It bounds the memory that they take.
 constexpr size_t kAtOnce = 4096;
 
 // A read that is made by parts.
@@ -69,26 +71,30 @@ absl::StatusOr<HttpResponse> HttpClient::Fetch(HttpRequest request) {
   return response;
 }
 
-absl::StatusOr<std::vector<HttpResponse>> HttpClient::FetchAll(size_t count,
-                                                               const std::function<HttpRequest(size_t)>& request) {
-  std::vector<HttpResponse> responses;
-  responses.reserve(count);
-  for (size_t begin = 0; begin < count; begin += kAtOnce) {
-    const size_t some = std::min(kAtOnce, count - begin);
+absl::StatusOr<std::vector<ObjectInfo>> HttpClient::Describe(
+    const std::vector<std::string>& names, const std::function<HttpRequest(const std::string&)>& request) {
+  std::vector<ObjectInfo> objects;
+  objects.reserve(names.size());
+  for (size_t begin = 0; begin < names.size(); begin += kAtOnce) {
+    const size_t some = std::min(kAtOnce, names.size() - begin);
     std::vector<absl::StatusOr<HttpResponse>> answers(some);
     absl::BlockingCounter left(static_cast<int>(some));
     for (size_t i = 0; i < some; ++i)
-      Start(request(begin + i), [&answers, &left, i](absl::StatusOr<HttpResponse> answer) {
+      Start(request(names[begin + i]), [&answers, &left, i](absl::StatusOr<HttpResponse> answer) {
         answers[i] = std::move(answer);
         left.DecrementCount();
       });
     left.Wait();
-    for (auto& answer : answers) {
-      if (!answer.ok()) return answer.status();
-      responses.push_back(*std::move(answer));
+    for (size_t i = 0; i < some; ++i) {
+      if (!answers[i].ok()) return answers[i].status();
+      ObjectInfo object = {.name = names[begin + i], .version = VersionOf(*answers[i])};
+      if (!absl::SimpleAtoi(answers[i]->Header("content-length"), &object.size))
+        return NamedError(request(object.name).name,
+                          absl::UnavailableError("the server does not say how long it is (Content-Length)"));
+      objects.push_back(std::move(object));
     }
   }
-  return responses;
+  return objects;
 }
 
 void HttpClient::Read(const HttpRequest& request, const Store::Range& range, Store::Done done) {

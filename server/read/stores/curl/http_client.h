@@ -29,9 +29,10 @@ class HttpClient {
   // Makes a request and waits for its answer. It must not be called by `done`.
   absl::StatusOr<HttpResponse> Fetch(HttpRequest request);
 
-  // Makes the requests 0 to `count` − 1 that `request` returns, many at once, and waits for all. Returns their answers,
-  // or the error of the first that has one.
-  absl::StatusOr<std::vector<HttpResponse>> FetchAll(size_t count, const std::function<HttpRequest(size_t)>& request);
+  // Describes objects, in the order of their names here, by the HEAD requests that `request` returns for these: many at
+  // once. Returns the error of the first that has one; Unavailable where a server does not say how long an object is.
+  absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>& names,
+                                                   const std::function<HttpRequest(const std::string&)>& request);
 
   // Reads a range by copies of `request`, which names the object.
   void Read(const HttpRequest& request, const Store::Range& range, Store::Done done);

@@ -58,7 +58,7 @@ class Transfer {
   uint64_t got_ = 0;  // bytes of the range
   absl::Time first_began_;
 
-  // Of the present try.
+  // These members belong to the present try.
   absl::Time began_, last_byte_;
   HttpResponse response_;
   bool judged_ = false;  // whether head_ is known

@@ -7,7 +7,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
@@ -102,25 +101,14 @@ absl::StatusOr<std::vector<ObjectInfo>> HttpStore::List(const Listing&) {
 }
 
 absl::StatusOr<std::vector<ObjectInfo>> HttpStore::Describe(const std::vector<std::string>& names) {
-  auto heads = client_.FetchAll(names.size(), [&](size_t i) {
-    HttpRequest request = RequestFor(names[i]);
+  auto objects = client_.Describe(names, [&](const std::string& name) {
+    HttpRequest request = RequestFor(name);
     request.method = "HEAD";
     return request;
   });
-  if (absl::IsNotFound(heads.status()))
-    return absl::NotFoundError(
-        absl::StrCat(heads.status().message(), "; where it is a folder, name its files: ", kHowToName));
-  STOKER_ASSIGN_OR_RETURN(const auto answers, std::move(heads));
-  std::vector<ObjectInfo> objects;
-  objects.reserve(names.size());
-  for (size_t i = 0; i < names.size(); ++i) {
-    ObjectInfo object = {.name = names[i], .version = VersionOf(answers[i])};
-    if (!absl::SimpleAtoi(answers[i].Header("content-length"), &object.size))
-      return NamedError(absl::StrCat(root_, "/", names[i]),
-                        absl::UnavailableError("the server does not say how long it is (Content-Length)"));
-    objects.push_back(std::move(object));
-  }
-  return objects;
+  if (!absl::IsNotFound(objects.status())) return objects;
+  return absl::NotFoundError(
+      absl::StrCat(objects.status().message(), "; where it is a folder, name its files: ", kHowToName));
 }
 
 void HttpStore::Read(const Range& range, Done done) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -150,18 +149,7 @@ absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
 
 absl::StatusOr<std::vector<ObjectInfo>> S3Store::Describe(const std::vector<std::string>& names) {
   STOKER_RETURN_IF_ERROR(Authorize());
-  STOKER_ASSIGN_OR_RETURN(const auto answers,
-                          client_.FetchAll(names.size(), [&](size_t i) { return RequestForObject("HEAD", names[i]); }));
-  std::vector<ObjectInfo> objects;
-  objects.reserve(names.size());
-  for (size_t i = 0; i < names.size(); ++i) {
-    ObjectInfo object = {.name = names[i], .version = VersionOf(answers[i])};
-    if (!absl::SimpleAtoi(answers[i].Header("content-length"), &object.size))
-      return NamedError(absl::StrCat(root_, "/", names[i]),
-                        absl::UnavailableError("the server does not say how long it is (Content-Length)"));
-    objects.push_back(std::move(object));
-  }
-  return objects;
+  return client_.Describe(names, [&](const std::string& name) { return RequestForObject("HEAD", name); });
 }
 
 void S3Store::Read(const Range& range, Done done) {
