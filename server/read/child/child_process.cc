@@ -1,0 +1,204 @@
+#include "server/read/child/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "common/check.h"
+#include "common/status_macros.h"
+#include "common/time/steady_time.h"
+
+namespace stoker {
+namespace {
+
+std::string TextOf(int error) { return strerrordesc_np(error) == nullptr ? "unknown" : strerrordesc_np(error); }
+
+absl::Status SystemError(const std::string& what, int error) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", TextOf(error)));
+}
+
+// Starts the program with `socket` as its only descriptor but for those of /dev/null, with all signals as they were
+// made, and in a process group of its own, since a terminal's signals are the server's.
+absl::StatusOr<pid_t> Spawn(const ChildProcess::Options& options, int socket) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  STOKER_CHECK(posix_spawn_file_actions_init(&files) == 0 && posix_spawnattr_init(&attributes) == 0);
+  const absl::Cleanup destroy = [&] {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+  };
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  for (const int wrong :
+       {posix_spawn_file_actions_adddup2(&files, socket, kChildSocket),
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0),
+        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0),
+        posix_spawn_file_actions_addclosefrom_np(&files, 3), posix_spawnattr_setsigmask(&attributes, &none),
+        posix_spawnattr_setsigdefault(&attributes, &all), posix_spawnattr_setpgroup(&attributes, 0),
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)})
+    if (wrong != 0) return SystemError("cannot prepare a child", wrong);
+  std::string program = options.program;
+  std::vector<std::string> variables = options.environment;
+  std::vector<char*> arguments = {program.data(), nullptr}, environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, program.c_str(), &files, &attributes, arguments.data(), environment.data());
+  if (error == ENOENT) return absl::NotFoundError(absl::StrCat("there is no program ", program));
+  if (error != 0) return SystemError("cannot start " + program, error);
+  return pid;
+}
+
+absl::Status Limit(pid_t pid, __rlimit_resource resource, uint64_t soft, uint64_t hard) {
+  const rlimit limit = {soft, hard};
+  if (prlimit(pid, resource, &limit, nullptr) == 0) return absl::OkStatus();
+  return SystemError("cannot limit a child", errno);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options& options) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return SystemError("cannot make a socket for a child", errno);
+  const auto pid = Spawn(options, ends[1]);
+  close(ends[1]);
+  if (!pid.ok()) {
+    close(ends[0]);
+    return pid.status();
+  }
+  std::unique_ptr<ChildProcess> child(new ChildProcess(options, ends[0], *pid));
+  if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return SystemError("cannot prepare a child's socket", errno);
+  STOKER_RETURN_IF_ERROR(Limit(*pid, RLIMIT_CORE, 0, 0));
+  if (options.address_space_bytes > 0)
+    STOKER_RETURN_IF_ERROR(Limit(*pid, RLIMIT_AS, options.address_space_bytes, options.address_space_bytes));
+  return child;
+}
+
+ChildProcess::~ChildProcess() {
+  Kill();
+  close(socket_);
+}
+
+absl::StatusOr<ChildAnswer> ChildProcess::Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes) {
+  STOKER_CHECK(pid_ != 0);
+  STOKER_RETURN_IF_ERROR(LimitCpu());
+  const absl::Time deadline = SteadyNow() + options_.deadline;
+  FrameHeader header;
+  for (const auto& part : parts) header.bytes += part.size();
+  STOKER_RETURN_IF_ERROR(Send({reinterpret_cast<const uint8_t*>(&header), sizeof header}, deadline));
+  for (const auto& part : parts) STOKER_RETURN_IF_ERROR(Send(part, deadline));
+  STOKER_RETURN_IF_ERROR(Receive(&header, sizeof header, deadline));
+  if (header.kind < static_cast<uint64_t>(ChildVerdict::kDone) ||
+      header.kind > static_cast<uint64_t>(ChildVerdict::kNoMemory) || header.bytes > most_bytes) {
+    Kill();
+    return absl::AbortedError(absl::StrCat("answered ", header.bytes, " bytes of kind ", header.kind,
+                                           ", where at most ", most_bytes, " can be right"));
+  }
+  // Memory that is not written to is not taken, however much the child announces.
+  ChildAnswer answer{static_cast<ChildVerdict>(header.kind), std::make_unique_for_overwrite<uint8_t[]>(header.bytes),
+                     header.bytes};
+  STOKER_RETURN_IF_ERROR(Receive(answer.data.get(), answer.size, deadline));
+  return answer;
+}
+
+absl::Status ChildProcess::Send(std::span<const uint8_t> bytes, absl::Time deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(sent));
+    } else if (errno == EAGAIN) {
+      STOKER_RETURN_IF_ERROR(Await(POLLOUT, deadline));
+    } else if (errno != EINTR) {
+      return Ended();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ChildProcess::Receive(void* bytes, uint64_t size, absl::Time deadline) {
+  auto* at = static_cast<uint8_t*>(bytes);
+  while (size > 0) {
+    const ssize_t received = recv(socket_, at, size, 0);
+    if (received > 0) {
+      at += received;
+      size -= static_cast<uint64_t>(received);
+    } else if (received < 0 && errno == EAGAIN) {
+      STOKER_RETURN_IF_ERROR(Await(POLLIN, deadline));
+    } else if (received == 0 || errno != EINTR) {
+      return Ended();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ChildProcess::Await(short events, absl::Time deadline) {
+  const absl::Duration left = deadline - SteadyNow();
+  if (left <= absl::ZeroDuration()) {
+    Kill();
+    return absl::DeadlineExceededError(absl::StrCat("gave no answer within ", absl::FormatDuration(options_.deadline)));
+  }
+  pollfd waiting = {socket_, events, 0};
+  poll(&waiting, 1, static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, 1000)));
+  return absl::OkStatus();
+}
+
+// Lets the child have so much CPU time beyond what it used.
+absl::Status ChildProcess::LimitCpu() {
+  clockid_t clock;
+  timespec used{};
+  if (const int error = clock_getcpuclockid(pid_, &clock); error != 0)
+    return SystemError("cannot watch a child", error);
+  if (clock_gettime(clock, &used) != 0) return SystemError("cannot watch a child", errno);
+  const auto seconds = static_cast<uint64_t>(absl::ToInt64Seconds(absl::Ceil(options_.cpu_time, absl::Seconds(1))));
+  return Limit(pid_, RLIMIT_CPU, static_cast<uint64_t>(used.tv_sec) + 1 + seconds, RLIM_INFINITY);
+}
+
+// Says how the child ended, which closed its socket.
+absl::Status ChildProcess::Ended() {
+  const int status = Kill();
+  if (!WIFSIGNALED(status)) return absl::AbortedError(absl::StrCat("ended with status ", WEXITSTATUS(status)));
+  const int signal = WTERMSIG(status);
+  const std::string text = absl::StrCat("ended by signal ", signal, ", SIG", sigabbrev_np(signal));
+  if (signal == SIGXCPU)
+    return absl::DeadlineExceededError(
+        absl::StrCat("took more than ", absl::FormatDuration(options_.cpu_time), " of CPU time"));
+  const bool crashed = signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGFPE ||
+                       signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+  return crashed ? absl::AbortedError(text) : absl::UnavailableError(text);
+}
+
+// Ends the process, unless it did by itself, and returns the status that it ended with.
+int ChildProcess::Kill() {
+  int status = 0;
+  if (pid_ == 0) return status;
+  // A socket that a dying process closed may be seen before the process's end, so a moment passes before it is killed.
+  siginfo_t ended{};
+  for (int i = 0; i < 100 && waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG) == 0; ++i) {
+    if (ended.si_pid != 0) break;
+    pollfd waiting = {socket_, 0, 0};
+    if (poll(&waiting, 1, 0) == 0) break;  // The child has its socket still.
+    poll(nullptr, 0, 10);
+  }
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+  return status;
+}
+
+}  // namespace stoker
