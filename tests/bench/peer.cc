@@ -118,7 +118,8 @@ Way PeerWay(std::string name, const std::string& python, const std::string& scri
   way.version = (*peer)->version();
   way.time = [peer = *peer](const Turn& turn) -> absl::StatusOr<double> {
     STOKER_ASSIGN_OR_RETURN(const PeerRun run, peer->Run(turn.seconds));
-    return run.images / (turn.cpu_time ? run.cpu_seconds : run.wall_seconds);
+    const double cpu_seconds = run.cpu_seconds + run.children_cpu_seconds;
+    return run.images / (turn.cpu_time ? cpu_seconds : run.wall_seconds);
   };
   return way;
 }

@@ -2,39 +2,16 @@
 """test_mds.py DUMP-SAMPLES: shards that mosaicml-streaming's MDSWriter writes, read by us and by its own reader: every
 field of every sample is equal."""
 
-import importlib.util
 import io
 import json
 import sys
 import tempfile
-import types
 from pathlib import Path
 
 import numpy as np
 from dumped import Dumped, documented, expect, expect_equal, image
+from mds_package import import_mds
 from PIL import Image
-
-
-def stand_in(name: str, **members: object) -> types.ModuleType:
-    module = types.ModuleType(name)
-    module.__dict__.update(members)
-    sys.modules[name] = module
-    return module
-
-
-def import_mds() -> tuple[type, type]:
-    """Imports the writer and the reader of shards without the packages around them, which load all of torch."""
-    root = Path(importlib.util.find_spec("streaming").submodule_search_locations[0])
-    for name in ("streaming", "streaming.base", "streaming.base.format"):
-        stand_in(name, __path__=[str(root.joinpath(*name.split(".")[1:]))])
-    stand_in("streaming.base.shared.prefix", _get_path=None)  # of memory that processes share
-    stand_in("streaming.base.shared", __path__=[])
-    dist = stand_in("torch.distributed", is_available=lambda: False, is_initialized=lambda: False)
-    stand_in("torch", __path__=[], distributed=dist, Tensor=object)
-    from streaming.base.format.mds.reader import MDSReader
-    from streaming.base.format.mds.writer import MDSWriter
-
-    return MDSWriter, MDSReader
 
 
 INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "int64")
