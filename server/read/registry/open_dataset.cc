@@ -83,6 +83,7 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
     case v1::DatasetConfig::kWebdataset:
     case v1::DatasetConfig::kTfrecord:
     case v1::DatasetConfig::kMds:
+    case v1::DatasetConfig::kLmdb:
     case v1::DatasetConfig::kFeatureVectors: {
       STOKER_ASSIGN_OR_RETURN(auto shards,
                               OpenShards(config, {opened.name, options.cache_dir, options.threads, options.progress}));
@@ -99,13 +100,12 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       return absl::OkStatus();
     }
     case v1::DatasetConfig::kParquet:
-    case v1::DatasetConfig::kLmdb:
     case v1::DatasetConfig::kHdf5: return absl::UnimplementedError("this build cannot read the format yet");
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(
-      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, feature_vectors, "
-      "mix or synthetic");
+      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, lmdb, "
+      "feature_vectors, mix or synthetic");
 }
 
 // Reads all bytes of a dataset, or what is known of them.

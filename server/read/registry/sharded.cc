@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/formats/features/feature_vectors.h"
+#include "server/read/formats/lmdb/lmdb.h"
 #include "server/read/formats/mds/mds.h"
 #include "server/read/formats/tar/web_dataset.h"
 #include "server/read/formats/tfrecord/foreign_index.h"
@@ -41,12 +42,21 @@ std::vector<std::string> MdsPathsOf(const v1::Mds& config) {
   return paths;
 }
 
+// Returns the paths of the data files. What cannot be listed has one of the usual name.
+std::vector<std::string> LmdbPathsOf(const v1::Lmdb& config) {
+  std::vector<std::string> paths = PathsOf(config);
+  for (std::string& path : paths)
+    if (absl::StartsWith(path, "http") && IsUrl(path) && absl::EndsWith(path, "/")) path += "data.mdb";
+  return paths;
+}
+
 // Returns the paths of a dataset of shards.
 std::vector<std::string> PathsOf(const v1::DatasetConfig& config) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kWebdataset: return PathsOf(config.webdataset());
     case v1::DatasetConfig::kTfrecord: return PathsOf(config.tfrecord());
     case v1::DatasetConfig::kMds: return MdsPathsOf(config.mds());
+    case v1::DatasetConfig::kLmdb: return LmdbPathsOf(config.lmdb());
     case v1::DatasetConfig::kFeatureVectors: return PathsOf(config.feature_vectors());
     default: return {};
   }
@@ -87,6 +97,13 @@ absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfi
       const std::vector<ObjectInfo> indexes = std::move(source.objects);
       return Mds::Create(config.mds(), *source.store, indexes, source.objects);
     }
+    case v1::DatasetConfig::kLmdb:
+      // An environment keeps its locks in a file beside its data.
+      std::erase_if(source.objects, [](const ObjectInfo& object) {
+        return absl::EndsWith(object.name, "lock.mdb") || absl::EndsWith(object.name, "-lock");
+      });
+      STOKER_RETURN_IF_ERROR(KeepOnly({".mdb", ".lmdb"}, source));
+      return Lmdb::Create(config.lmdb(), *source.store, source.objects);
     case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), source);
     case v1::DatasetConfig::kWebdataset:
       STOKER_RETURN_IF_ERROR(KeepOnly({".tar", ".tar.gz", ".tgz", ".tar.zst"}, source));
@@ -126,12 +143,16 @@ absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
   const bool has_images = source.is_folder && (ends_with(".jpg") || ends_with(".jpeg") || ends_with(".JPEG") ||
                                                ends_with(".png") || ends_with(".webp") || ends_with(".bmp"));
   const bool has_tars = ends_with(".tar") || ends_with(".tar.gz") || ends_with(".tgz") || ends_with(".tar.zst");
+  const bool has_lmdb = std::any_of(source.objects.begin(), source.objects.end(),
+                                    [](const ObjectInfo& object) { return Lmdb::IsShardName(object.name); });
   if (has_tars && !has_images) {
     found.mutable_webdataset()->add_path(path);
   } else if (ends_with(".npy")) {
     found.mutable_feature_vectors()->add_path(path);
   } else if (ends_with(".mds") || ends_with(".mds.zstd") || (!source.is_folder && ends_with(kMdsIndex))) {
     found.mutable_mds()->add_path(path);
+  } else if (has_lmdb && !has_images) {
+    found.mutable_lmdb()->add_path(path);
   } else if (has_records) {
     found.mutable_tfrecord()->add_path(path);
   } else {
