@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/flaw.h"
 #include "server/decode/jpeg.h"
 #include "server/decode/magic.h"
 #include "server/decode/other.h"
@@ -43,9 +44,9 @@ absl::StatusOr<const Codec*> CodecOf(std::span<const uint8_t> bytes) {
   const absl::string_view file = AsText(bytes);
   for (const Codec& codec : kCodecs)
     if (codec.matches(file)) return &codec;
-  if (file.empty()) return absl::DataLossError("the file is empty");
-  return absl::DataLossError(absl::StrCat("not a JPEG, PNG, WebP, BMP, PNM or TIFF file (starts with ",
-                                          absl::BytesToHexString(file.substr(0, 12)), ")"));
+  if (file.empty()) return FlawError(Flaw::kTruncated, "the file is empty");
+  return FlawError(Flaw::kNotAnImage, absl::StrCat("not a JPEG, PNG, WebP, BMP, PNM or TIFF file (starts with ",
+                                                   absl::BytesToHexString(file.substr(0, 12)), ")"));
 }
 
 }  // namespace

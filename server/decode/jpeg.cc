@@ -10,7 +10,7 @@ namespace stoker {
 absl::StatusOr<ImageSize> JpegDecoder::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
   file_ = file;
   options_ = options;
-  const std::optional<ImageSize> size = region_.Open(file);
+  const std::optional<ImageSize> size = options.to_end ? std::nullopt : region_.Open(file);
   by_region_ = size.has_value();
   by_library_ = !by_region_;
   if (by_library_) return library_.Open(file, options);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/flaw.h"
 #include "server/decode/jpeg_scans.h"
 #include "server/decode/libjpeg_errors.h"
 #include "server/decode/limits.h"
@@ -113,12 +114,13 @@ absl::Status LibjpegDecoder::File::Open(std::span<const uint8_t> file, const Dec
   }));
   STOKER_RETURN_IF_ERROR(CheckSize(size(), options));
   if (codec_.num_components != 1 && codec_.num_components != 3 && codec_.num_components != 4)
-    return absl::DataLossError(absl::StrCat("a JPEG of ", codec_.num_components, " components is not a picture"));
+    return FlawError(Flaw::kNotAnImage,
+                     absl::StrCat("a JPEG of ", codec_.num_components, " components is not a picture"));
   if (!jpeg_has_multiple_scans(&codec_)) return absl::OkStatus();
   const uint64_t scans = CountJpegScans(file);
   if (scans > options.max_scans)
-    return absl::DataLossError(
-        absl::StrCat("a JPEG of ", scans, " scans is above limits.max_scans, ", options.max_scans));
+    return FlawError(Flaw::kOverLimits,
+                     absl::StrCat("a JPEG of ", scans, " scans is above limits.max_scans, ", options.max_scans));
   return absl::OkStatus();
 }
 
@@ -176,7 +178,9 @@ absl::Status LibjpegDecoder::File::Decode(const DecodeTarget& target, const Deco
   Region region;
   STOKER_RETURN_IF_ERROR(Start(target.eighths, target.needed, region));
   image.Reset(region, target.eighths);
-  return ReadRows(region, image.pixels.data());
+  STOKER_RETURN_IF_ERROR(ReadRows(region, image.pixels.data()));
+  if (!options.to_end || codec_.output_scanline < codec_.output_height) return absl::OkStatus();
+  return Run([&] { jpeg_finish_decompress(&codec_); });
 }
 
 LibjpegDecoder::LibjpegDecoder() = default;

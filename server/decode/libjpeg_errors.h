@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "server/decode/flaw.h"
 
 namespace stoker {
 
@@ -49,7 +50,8 @@ struct LibjpegErrors {
     char reason[JMSG_LENGTH_MAX];
     manager.format_message(codec, reason);
     if (manager.msg_code == JERR_OUT_OF_MEMORY) return absl::ResourceExhaustedError(reason);
-    return absl::DataLossError(absl::StrCat(prefix, reason));
+    const bool ended = manager.msg_code == JWRN_JPEG_EOF || manager.msg_code == JERR_INPUT_EOF;
+    return FlawError(ended ? Flaw::kTruncated : Flaw::kDamaged, absl::StrCat(prefix, reason));
   }
 };
 

@@ -17,6 +17,10 @@ struct DecodeOptions {
   // Which of libjpeg's warnings make an image bad. The other codecs have no warnings: they decode or fail.
   v1::DecodeWarnings warnings = v1::DECODE_WARNINGS_FAIL_TRUNCATED;
 
+  // Judges all of the file where the whole image is asked for. A JPEG is then read by libjpeg alone, up to its end
+  // marker, so that what is missing or left over after the last pixel counts too.
+  bool to_end = false;
+
   // How long libjpeg may take for one image. The clock is looked at after every few rows, so that some milliseconds
   // more may pass.
   absl::Duration time = absl::Seconds(10);

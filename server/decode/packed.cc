@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/flaw.h"
 #include "server/decode/limits.h"
 
 namespace stoker {
@@ -51,7 +52,7 @@ std::vector<uint8_t> Pack(Header header, const void* content, size_t bytes) {
 }
 
 absl::StatusOr<Header> ReadHeader(std::span<const uint8_t> file) {
-  if (file.size() < kHeaderBytes) return absl::DataLossError("a packed image that ends in its header");
+  if (file.size() < kHeaderBytes) return FlawError(Flaw::kTruncated, "a packed image that ends in its header");
   Header header;
   std::memcpy(&header.version, &file[8], 4);
   std::memcpy(&header.height, &file[12], 4);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/flaw.h"
 #include "server/decode/limits.h"
 
 namespace stoker {
@@ -22,7 +23,7 @@ constexpr size_t kMaxChunkBytes = size_t{16} << 20;
 absl::Status ToStatus(int error) {
   if (error == SPNG_OK) return absl::OkStatus();
   if (error == SPNG_EMEM) return absl::ResourceExhaustedError("no memory to decode a PNG");
-  if (error == SPNG_IO_EOF) return absl::DataLossError("cannot decode this PNG: the file ends early");
+  if (error == SPNG_IO_EOF) return FlawError(Flaw::kTruncated, "cannot decode this PNG: the file ends early");
   return absl::DataLossError(absl::StrCat("cannot decode this PNG: ", spng_strerror(error)));
 }
 

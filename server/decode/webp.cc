@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/flaw.h"
 #include "server/decode/limits.h"
 
 namespace stoker {
@@ -16,7 +17,7 @@ absl::Status ToStatus(VP8StatusCode code) {
     case VP8_STATUS_OK: return absl::OkStatus();
     case VP8_STATUS_OUT_OF_MEMORY: return absl::ResourceExhaustedError("no memory to decode a WebP");
     case VP8_STATUS_NOT_ENOUGH_DATA:
-    case VP8_STATUS_SUSPENDED: return absl::DataLossError(absl::StrCat(kPrefix, "the file ends early"));
+    case VP8_STATUS_SUSPENDED: return FlawError(Flaw::kTruncated, absl::StrCat(kPrefix, "the file ends early"));
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       return absl::DataLossError(absl::StrCat(kPrefix, "it uses a feature that libwebp lacks"));
     default: return absl::DataLossError(absl::StrCat(kPrefix, "its bitstream is damaged"));
