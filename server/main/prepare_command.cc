@@ -1,20 +1,17 @@
 #include "server/main/prepare_command.h"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 #include "common/config/byte_size.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
-#include "common/time/steady_time.h"
 #include "server/config/settings.h"
+#include "server/main/progress_line.h"
 #include "server/main/server.h"
 
 namespace stoker {
@@ -42,69 +39,11 @@ Examples:
       A pipeline that begins with these ops is then served without decoding, with the same bytes as from the originals.
       Any other pipeline is refused. Files keep their names, but no other program can read them.)";
 
-volatile std::sig_atomic_t caught_signal = 0;
-std::atomic<bool> stop = false;
-
-// Makes the first SIGINT or SIGTERM set `stop`. A second one ends the process at once, which harms nothing either.
-void StopOnSignals() {
-  struct sigaction action = {};
-  action.sa_handler = [](int signal) {
-    caught_signal = signal;
-    stop = true;  // A signal handler may set it, since it is lock-free.
-  };
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+std::string TextOf(const PrepareProgress& progress, const Pace& pace) {
+  return absl::StrFormat("%d of %d files, %s -> %s, %.0f files/s, %s left", progress.done, progress.files,
+                         FormatByteSize(progress.bytes_in), FormatByteSize(progress.bytes_out),
+                         pace.PerSecond(progress.made), pace.TimeLeft(progress.made, progress.files - progress.done));
 }
-
-// Shows progress on stderr: as a bar on a terminal, elsewhere as a line now and then.
-class ProgressLine {
- public:
-  void Indexing(uint64_t files) {
-    if (IsDue()) Print(absl::StrFormat("indexing: %d files so far", files));
-  }
-
-  void Show(const PrepareProgress& progress) {
-    if (!begun_) began_ = SteadyNow(), begun_ = true;
-    if (IsDue()) Print(Text(progress));
-  }
-
-  void Clear() const {
-    if (terminal_) std::fputs("\r\033[K", stderr);
-  }
-
- private:
-  bool IsDue() {
-    const absl::Time now = SteadyNow();
-    if (now - last_ < (terminal_ ? absl::Milliseconds(200) : absl::Seconds(5))) return false;
-    last_ = now;
-    return true;
-  }
-
-  std::string Text(const PrepareProgress& progress) const {
-    const double seconds = std::max(absl::ToDoubleSeconds(SteadyNow() - began_), 1e-3);
-    const double rate = static_cast<double>(progress.made) / seconds;
-    std::string left = "?";
-    if (progress.made > 0)
-      left = absl::FormatDuration(absl::Seconds(static_cast<int64_t>((progress.files - progress.done) / rate + 1)));
-    return absl::StrFormat("%s%d of %d files, %s -> %s, %.0f files/s, %s left", terminal_ ? Bar(progress) : "",
-                           progress.done, progress.files, FormatByteSize(progress.bytes_in),
-                           FormatByteSize(progress.bytes_out), rate, left);
-  }
-
-  static std::string Bar(const PrepareProgress& progress) {
-    const size_t filled = progress.done * 24 / std::max<uint64_t>(progress.files, 1);
-    return absl::StrCat("[", std::string(filled, '#'), std::string(24 - filled, '.'), "] ");
-  }
-
-  void Print(const std::string& text) const {
-    std::fprintf(stderr, terminal_ ? "\r%s\033[K" : "%s\n", text.c_str());
-    std::fflush(stderr);
-  }
-
-  const bool terminal_ = isatty(STDERR_FILENO) != 0;
-  absl::Time last_ = SteadyNow(), began_;
-  bool begun_ = false;
-};
 
 std::string Growth(const PrepareProgress& progress) {
   const double in = static_cast<double>(std::max<uint64_t>(progress.bytes_in, 1));
@@ -173,7 +112,7 @@ absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
                             .workers = settings.workers,
                             .overwrite = overwrite_,
                             .tool = BuildDescription(),
-                            .stop = &stop};
+                            .stop = &StopRequested()};
   if (!pipeline_file_.empty()) {
     STOKER_RETURN_IF_ERROR(ReadYamlFile(pipeline_file_, *options.mode.mutable_pipeline()));
   } else if (command_->count("--short-side") > 0) {
@@ -193,8 +132,14 @@ absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {
   STOKER_ASSIGN_OR_RETURN(PrepareOptions options, Options());
   StopOnSignals();
   ProgressLine line;
-  options.indexing = [&line](uint64_t files) { line.Indexing(files); };
-  options.progress = [&line](const PrepareProgress& progress) { line.Show(progress); };
+  options.indexing = [&line](uint64_t files) {
+    if (line.IsDue()) line.Show(absl::StrFormat("indexing: %d files so far", files));
+  };
+  std::optional<Pace> pace;
+  options.progress = [&](const PrepareProgress& progress) {
+    if (!pace.has_value()) pace.emplace();
+    if (line.IsDue()) line.Show(progress.done, progress.files, TextOf(progress, *pace));
+  };
   auto report = stoker::Prepare(options);
   line.Clear();
   return report;
@@ -207,7 +152,7 @@ int PrepareCommand::Run() const {
     return 1;
   }
   Print(*report, out_, !pipeline_file_.empty());
-  return report->stopped ? 128 + caught_signal : 0;
+  return report->stopped ? StatusOfSignal() : 0;
 }
 
 }  // namespace stoker
