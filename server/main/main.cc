@@ -19,6 +19,7 @@
 #include "server/main/library_logs.h"
 #include "server/main/prepare_command.h"
 #include "server/main/reload.h"
+#include "server/main/scan_command.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
 #include "server/observe/log.h"
@@ -42,6 +43,8 @@ constexpr char kExamples[] = R"(Examples:
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
   stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
       Copy a dataset into a layout that serves faster.
+  stokerd scan --data /data/imagenet/train
+      Decode every sample and name those that are bad.
 
 A flag wins over its STOKER_* variable, that over the file, that over the default.)";
 
@@ -179,8 +182,10 @@ int Main(int argc, char** argv) {
   check->add_option("--against", check_flags.content.against, "Likewise, and compare with what --save wrote elsewhere")
       ->type_name("FILE");
   PrepareCommand prepare(app);
+  ScanCommand scan(app);
   CLI11_PARSE(app, argc, argv);
   if (prepare.parsed()) return prepare.Run();
+  if (scan.parsed()) return scan.Run();
 
   const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
   FlushLog();

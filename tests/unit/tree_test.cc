@@ -105,7 +105,7 @@ TEST(TreeTest, CommonFoldersComeInOrder) {
 // config and observe serve all stages, and are served by common alone.
 TEST(TreeTest, ServerStagesComeInOrder) {
   ExpectFoldersInOrder("server", {"config", "observe", "request", "plan", "read", "decode", "augment", "pack", "work",
-                                  "prepare", "send", "main"});
+                                  "prepare", "scan", "send", "main"});
 }
 
 TEST(TreeTest, ClientStagesComeInOrder) {

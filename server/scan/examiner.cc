@@ -1,0 +1,59 @@
+#include "server/scan/examiner.h"
+
+#include <new>
+#include <optional>
+
+#include "common/status_macros.h"
+#include "server/decode/flaw.h"
+
+namespace stoker {
+namespace {
+
+// Nobody waits for one image here. Limits of pixels and scans bound what an image takes.
+constexpr absl::Duration kLongest = absl::Hours(1);
+
+FindingKind KindOf(const absl::Status& status) {
+  switch (FlawOf(status)) {
+    case Flaw::kTruncated: return FindingKind::kTruncated;
+    case Flaw::kNotAnImage: return FindingKind::kNotAnImage;
+    case Flaw::kOverLimits: return FindingKind::kOverLimits;
+    case Flaw::kDamaged: break;
+  }
+  return FindingKind::kDamaged;
+}
+
+Interrupt InterruptBy(const std::atomic<bool>* stop) {
+  return Interrupt([stop] { return stop != nullptr && *stop ? absl::CancelledError("stopped") : absl::OkStatus(); });
+}
+
+}  // namespace
+
+Examiner::Examiner(uint64_t max_pixels, const std::atomic<bool>* stop)
+    : max_pixels_(max_pixels), interrupt_(InterruptBy(stop)) {}
+
+absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const SampleBytes& sample,
+                               std::vector<Finding>& findings) {
+  for (size_t i = 0; i < schema.size(); ++i) {
+    if (schema[i].kind != SourceField::Kind::kEncodedImage) continue;
+    absl::Status status = Decode(sample.fields[i], v1::DECODE_WARNINGS_FAIL);
+    if (status.ok()) continue;
+    if (!absl::IsDataLoss(status)) return status;
+    // A file that only the strictest policy refuses is one whose damage a decoder conceals.
+    const absl::Status usual = Decode(sample.fields[i], v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+    if (!usual.ok() && !absl::IsDataLoss(usual)) return usual;
+    const FindingKind kind = usual.ok() ? FindingKind::kWarning : KindOf(usual);
+    findings.push_back({id, kind, schema[i].name, std::string((usual.ok() ? status : usual).message())});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Examiner::Decode(std::span<const uint8_t> file, v1::DecodeWarnings warnings) try {
+  const DecodeOptions options = {
+      .max_pixels = max_pixels_, .warnings = warnings, .to_end = true, .time = kLongest, .interrupt = &interrupt_};
+  STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options));
+  return decoder_.Decode({WholeOf(size)}, image_);
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory is left to decode an image; give more memory or fewer --workers");
+}
+
+}  // namespace stoker

@@ -1,0 +1,41 @@
+#ifndef STOKER_SERVER_SCAN_EXAMINER_H_
+#define STOKER_SERVER_SCAN_EXAMINER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/decode/decoder.h"
+#include "server/read/dataset.h"
+#include "server/scan/finding.h"
+
+namespace stoker {
+
+// Decodes the images of samples from end to end and says what is wrong with them. One thread at a time; what it says of
+// a sample does not depend on those before.
+class Examiner {
+ public:
+  // Images above `max_pixels` are over the limits. Decoding ends early, as Cancelled, once `*stop` is true; null:
+  // never.
+  Examiner(uint64_t max_pixels, const std::atomic<bool>* stop);
+
+  // Appends what is wrong with the images of sample `id`. An error blames this machine, and then nothing is known of
+  // the sample: ResourceExhausted, Unavailable where the module for a format is missing, Cancelled.
+  absl::Status Examine(uint64_t id, const SourceSchema& schema, const SampleBytes& sample,
+                       std::vector<Finding>& findings);
+
+ private:
+  absl::Status Decode(std::span<const uint8_t> file, v1::DecodeWarnings warnings);
+
+  const uint64_t max_pixels_;
+  const Interrupt interrupt_;
+  Decoder decoder_;
+  DecodedImage image_;
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_SCAN_EXAMINER_H_

@@ -1,0 +1,126 @@
+#include "server/scan/examiner.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/augment/self_check_images.h"
+#include "tests/unit/server/prepare/jpeg_files.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Bytes = std::vector<uint8_t>;
+
+Bytes Embedded(const std::string& name) {
+  for (const SelfCheckImage& image : kSelfCheckImages)
+    if (image.name == name) {
+      const std::string file = absl::HexStringToBytes(image.file);
+      return {file.begin(), file.end()};
+    }
+  ADD_FAILURE() << name;
+  return {};
+}
+
+Bytes Cut(Bytes file, size_t bytes) {
+  file.resize(bytes);
+  return file;
+}
+
+std::vector<Finding> Examine(const Bytes& file, uint64_t max_pixels = uint64_t{1} << 26) {
+  const SourceSchema schema = {{.name = "label", .dtype = v1::DTYPE_INT64},
+                               {.name = "photo", .kind = SourceField::Kind::kEncodedImage}};
+  std::vector<Finding> findings;
+  Examiner examiner(max_pixels, nullptr);
+  EXPECT_EQ(examiner.Examine(7, schema, {.fields = {{0, 0}, file}}, findings), absl::OkStatus());
+  return findings;
+}
+
+// Fails unless there is one finding of the kind, of the field "photo" of sample 7.
+void ExpectOne(FindingKind kind, const std::string& reason, const std::vector<Finding>& findings) {
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(NameOf(findings[0].kind), NameOf(kind)) << findings[0].message;
+  EXPECT_THAT(findings[0].message, HasSubstr(reason));
+  EXPECT_EQ(findings[0].field, "photo");
+  EXPECT_EQ(findings[0].id, 7);
+}
+
+TEST(ExaminerTest, WholeImagesOfEveryKindAreFine) {
+  for (const JpegKind& kind : AllJpegKinds()) {
+    SCOPED_TRACE(kind.name);
+    EXPECT_THAT(Examine(MakeJpeg(kind, {41, 60})), IsEmpty());
+  }
+  for (const char* name : {"PNG", "lossy WebP"}) EXPECT_THAT(Examine(Embedded(name)), IsEmpty()) << name;
+}
+
+TEST(ExaminerTest, WhatEndsEarlyIsTruncated) {
+  const Bytes jpeg = MakeJpeg({}, {64, 64});
+  ExpectOne(FindingKind::kTruncated, "the file is empty", Examine({}));
+  for (const size_t bytes : {size_t{3}, size_t{100}, jpeg.size() / 2, jpeg.size() - 20})
+    ExpectOne(FindingKind::kTruncated, "Premature end", Examine(Cut(jpeg, bytes)));
+  for (const char* name : {"PNG", "lossy WebP"}) {
+    const Bytes file = Embedded(name);
+    ExpectOne(FindingKind::kTruncated, "ends early", Examine(Cut(file, file.size() * 2 / 3)));
+  }
+}
+
+// No pixel is missing, but whoever reads to the end sees that the file lost its end marker.
+TEST(ExaminerTest, ALostEndMarkerIsSeenBelowTheLastRow) {
+  const Bytes jpeg = MakeJpeg({}, {64, 64});
+  ExpectOne(FindingKind::kTruncated, "Premature end", Examine(Cut(jpeg, jpeg.size() - 2)));
+}
+
+TEST(ExaminerTest, BytesLeftOverBelowTheLastRowAreAWarning) {
+  Bytes jpeg = MakeJpeg({}, {64, 64});
+  const uint8_t frame[] = {0xff, 0xc0};
+  const auto at = std::search(jpeg.begin(), jpeg.end(), std::begin(frame), std::end(frame));
+  ASSERT_NE(at, jpeg.end());
+  at[6] = 32;  // rows; the scan has 64
+  ExpectOne(FindingKind::kWarning, "extraneous bytes", Examine(jpeg));
+}
+
+TEST(ExaminerTest, DamageThatADecoderConcealsIsAWarning) {
+  Bytes jpeg = MakeJpeg({.restart_interval = 2}, {64, 64});
+  const uint8_t restart[] = {0xff, 0xd1};
+  const auto at = std::search(jpeg.begin(), jpeg.end(), std::begin(restart), std::end(restart));
+  ASSERT_NE(at, jpeg.end());
+  at[1] = 0xd5;  // another restart marker than is due
+  ExpectOne(FindingKind::kWarning, "Corrupt JPEG data", Examine(jpeg));
+}
+
+TEST(ExaminerTest, OtherDamageIsDamage) {
+  Bytes png = Embedded("PNG");
+  png[png.size() / 2] ^= 1;
+  ExpectOne(FindingKind::kDamaged, "PNG", Examine(png));
+  Bytes jpeg = MakeJpeg({}, {64, 64});
+  const uint8_t frame[] = {0xff, 0xc0};
+  *(std::search(jpeg.begin(), jpeg.end(), std::begin(frame), std::end(frame)) + 1) = 0xc3;  // lossless, as it says
+  ExpectOne(FindingKind::kDamaged, "Unsupported JPEG process", Examine(jpeg));
+}
+
+TEST(ExaminerTest, TextIsNotAnImage) {
+  ExpectOne(FindingKind::kNotAnImage, "starts with 3c68746d6c3e", Examine({'<', 'h', 't', 'm', 'l', '>'}));
+}
+
+TEST(ExaminerTest, LimitsArePixels) {
+  for (const Bytes& file : {MakeJpeg({}, {19, 29}), Embedded("PNG"), Embedded("lossy WebP")}) {
+    EXPECT_THAT(Examine(file, 29 * 19), IsEmpty());
+    ExpectOne(FindingKind::kOverLimits, "above limits.max_pixels", Examine(file, 29 * 19 - 1));
+  }
+}
+
+TEST(ExaminerTest, AStopIsNoFinding) {
+  const std::atomic<bool> stop = true;
+  std::vector<Finding> findings;
+  const absl::Status status = Examiner(1 << 20, &stop)
+                                  .Examine(0, {{.name = "image", .kind = SourceField::Kind::kEncodedImage}},
+                                           {.fields = {MakeJpeg({}, {64, 64})}}, findings);
+  EXPECT_EQ(status, absl::CancelledError("stopped"));
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+}  // namespace
+}  // namespace stoker
