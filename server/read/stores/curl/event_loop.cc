@@ -27,7 +27,8 @@ CURLM* NewMulti() {
 
 }  // namespace
 
-EventLoop::EventLoop(const HttpLimits& limits) : limits_(limits), multi_(NewMulti()), pace_(limits.requests) {
+EventLoop::EventLoop(const HttpLimits& limits)
+    : limits_(limits), multi_(NewMulti()), pace_(limits.requests), hedging_(limits.least_patience) {
   const auto most = static_cast<long>(limits_.requests);
   // Left to itself, libcurl keeps four connections for each handle that there is now, and closes some in a lull.
   STOKER_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, most) == CURLM_OK);
@@ -63,8 +64,10 @@ void EventLoop::Run() {
     int running = 0;
     STOKER_CHECK(curl_multi_perform(multi_, &running) == CURLM_OK);
     now = SteadyNow();
+    EndLost(now);
     EndFinished(now);
     EndSilent(now);
+    StartTwins(now);
     if (!ready_.empty() && pace_.MayStart(static_cast<int>(active_.size()))) continue;
     const auto sleep = static_cast<int>(absl::ToInt64Milliseconds(UntilNext(SteadyNow())));
     STOKER_CHECK(curl_multi_poll(multi_, nullptr, 0, sleep, nullptr) == CURLM_OK);
@@ -91,18 +94,50 @@ void EventLoop::StartReady(absl::Time now) {
   while (!ready_.empty() && pace_.MayStart(static_cast<int>(active_.size()))) {
     std::unique_ptr<Transfer> transfer = std::move(ready_.front());
     ready_.pop_front();
-    CURL* curl = nullptr;
-    if (idle_.empty()) {
-      curl = curl_easy_init();
-      STOKER_CHECK(curl != nullptr);
-    } else {
-      curl = idle_.back();
-      idle_.pop_back();
-    }
-    transfer->Begin(curl, limits_, now);
-    STOKER_CHECK(curl_multi_add_handle(multi_, curl) == CURLM_OK);
-    active_[curl] = std::move(transfer);
+    Activate(std::move(transfer), now);
   }
+}
+
+void EventLoop::Activate(std::unique_ptr<Transfer> transfer, absl::Time now) {
+  CURL* curl = nullptr;
+  if (idle_.empty()) {
+    curl = curl_easy_init();
+    STOKER_CHECK(curl != nullptr);
+  } else {
+    curl = idle_.back();
+    idle_.pop_back();
+  }
+  transfer->Begin(curl, limits_, now);
+  STOKER_CHECK(curl_multi_add_handle(multi_, curl) == CURLM_OK);
+  active_[curl] = std::move(transfer);
+}
+
+std::unique_ptr<Transfer> EventLoop::Deactivate(void* curl) {
+  auto active = active_.extract(curl);
+  STOKER_CHECK(!active.empty());
+  curl_multi_remove_handle(multi_, curl);
+  curl_easy_reset(curl);
+  idle_.push_back(curl);
+  return std::move(active.mapped());
+}
+
+void EventLoop::StartTwins(absl::Time now) {
+  const absl::Duration patience = hedging_.patience();
+  if (patience == absl::InfiniteDuration() || !ready_.empty()) return;
+  std::vector<Transfer*> late;
+  for (const auto& [curl, transfer] : active_)
+    if (transfer->may_have_twin() && now - transfer->began() > patience) late.push_back(transfer.get());
+  for (Transfer* transfer : late) {
+    if (!pace_.MayStart(static_cast<int>(active_.size())) || !hedging_.Take()) return;
+    Activate(transfer->Twin(), now);
+  }
+}
+
+void EventLoop::EndLost(absl::Time now) {
+  std::vector<void*> lost;
+  for (const auto& [curl, transfer] : active_)
+    if (transfer->has_lost()) lost.push_back(curl);
+  for (void* curl : lost) hedging_.OnFirstByte(now - Deactivate(curl)->began());
 }
 
 void EventLoop::EndFinished(absl::Time now) {
@@ -119,22 +154,20 @@ void EventLoop::EndSilent(absl::Time now) {
 }
 
 void EventLoop::EndTry(void* curl, int result, absl::Time now) {
-  auto active = active_.extract(curl);
-  STOKER_CHECK(!active.empty());
-  std::unique_ptr<Transfer> transfer = std::move(active.mapped());
-  const Verdict verdict = transfer->End(curl, static_cast<CURLcode>(result));
-  curl_multi_remove_handle(multi_, curl);
-  curl_easy_reset(curl);
-  idle_.push_back(curl);
+  const Verdict verdict = active_.at(curl)->End(curl, static_cast<CURLcode>(result));
+  std::unique_ptr<Transfer> transfer = Deactivate(curl);
   if (verdict.throttled) {
     pace_.OnThrottled(transfer->began(), now);
   } else if (verdict.status.ok()) {
     pace_.OnAnswer();
   }
+  if (transfer->tries() == 1 && transfer->first_byte_after() != absl::InfiniteDuration())
+    hedging_.OnFirstByte(transfer->first_byte_after());
   if (verdict.redirected) {
     ready_.push_front(std::move(transfer));
     return;
   }
+  if (transfer->has_twin()) return transfer->YieldToTwin();
   if (!verdict.again) {
     transfer->Finish(verdict.status);
     return;
@@ -153,6 +186,10 @@ void EventLoop::EndTry(void* curl, int result, absl::Time now) {
 
 absl::Duration EventLoop::UntilNext(absl::Time now) const {
   absl::Duration sleep = active_.empty() ? absl::Hours(1) : std::min(kLongestSleep, limits_.silence / 4);
+  for (const auto& [curl, transfer] : active_) {
+    const absl::Duration until_late = transfer->began() + hedging_.patience() - now;
+    if (until_late > absl::ZeroDuration() && transfer->may_have_twin()) sleep = std::min(sleep, until_late);
+  }
   if (!waiting_.empty()) sleep = std::min(sleep, waiting_.begin()->first - now);
   return std::max(sleep, absl::Milliseconds(1));
 }

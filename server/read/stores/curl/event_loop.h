@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/read/stores/curl/hedging.h"
 #include "server/read/stores/curl/http_exchange.h"
 #include "server/read/stores/curl/pace.h"
 
@@ -28,6 +29,8 @@ struct HttpLimits {
 
   absl::Duration connect = absl::Seconds(10);
   absl::Duration silence = absl::Seconds(20);  // until the first byte, and between two
+  // A read whose first byte is late is asked for a second time (see Hedging), but not before this.
+  absl::Duration least_patience = absl::Milliseconds(20);
   absl::Duration first_pause = absl::Milliseconds(100);
   absl::Duration longest_pause = absl::Seconds(10);
 };
@@ -37,7 +40,8 @@ class Transfer;
 
 // A thread that makes HTTP requests by one multi handle of libcurl, each by as many tries as it takes: after a lost
 // connection, 408, 429 and 5xx it tries again after a pause, a range from the byte where it broke. Throttling slows all
-// of the loop's requests down. Requests speak HTTP/1.1, each on a connection of its own, which the next one takes over.
+// of the loop's requests down. A range whose first byte is late is asked for twice. Requests speak HTTP/1.1, each on a
+// connection of its own, which the next one takes over.
 //
 // Start is thread-safe. `done` is called on the loop's thread, or by the destructor, which ends all requests with
 // Unavailable.
@@ -60,9 +64,15 @@ class EventLoop {
   void StartReady(absl::Time now);
   void EndFinished(absl::Time now);
   void EndSilent(absl::Time now);
+  void EndLost(absl::Time now);
+  void StartTwins(absl::Time now);
   // Ends the try of `curl`, an easy handle, by libcurl's result: calls the transfer's `done`, or lets it wait for its
   // next try.
   void EndTry(void* curl, int result, absl::Time now);
+  // Gives `transfer` a free handle.
+  void Activate(std::unique_ptr<Transfer> transfer, absl::Time now);
+  // Takes a transfer from its handle, which is free from then on.
+  std::unique_ptr<Transfer> Deactivate(void* curl);
   absl::Duration UntilNext(absl::Time now) const;
   void EndAll();
 
@@ -79,6 +89,7 @@ class EventLoop {
   std::map<void*, std::unique_ptr<Transfer>> active_;             // by their easy handles
   std::vector<void*> idle_;                                       // easy handles
   Pace pace_;
+  Hedging hedging_;
   std::minstd_rand random_{std::random_device()()};
 
   std::thread thread_;

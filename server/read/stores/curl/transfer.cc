@@ -149,6 +149,14 @@ bool Transfer::TakeBody(absl::string_view bytes) {
     if (!too_long_) response_.body.append(bytes.data(), bytes.size());
     return !too_long_;
   }
+  if (has_lost_) return false;
+  if (got_ == 0 && tries_ == 1) first_byte_after_ = last_byte_ - began_;
+  if (twin_ != nullptr) {
+    if (!done_) done_ = std::move(twin_->done_);
+    twin_->done_ = nullptr;
+    twin_->has_lost_ = true;
+    Part();
+  }
   const std::span<uint8_t> rest = request_.range->into.subspan(got_);
   too_long_ = bytes.size() > rest.size();
   if (too_long_) return false;
@@ -214,8 +222,32 @@ Verdict Transfer::Redirect(CURL* curl) {
   return {.status = absl::UnavailableError("the server redirects"), .again = true, .redirected = true};
 }
 
+bool Transfer::may_have_twin() const {
+  return request_.range.has_value() && tries_ == 1 && got_ == 0 && twin_ == nullptr && !has_lost_;
+}
+
+std::unique_ptr<Transfer> Transfer::Twin() {
+  auto twin = std::make_unique<Transfer>(request_, nullptr);
+  twin->first_began_ = first_began_;
+  twin->twin_ = this;
+  twin_ = twin.get();
+  return twin;
+}
+
+void Transfer::YieldToTwin() {
+  if (done_) twin_->done_ = std::move(done_);
+  done_ = nullptr;
+  Part();
+}
+
+void Transfer::Part() {
+  if (twin_ != nullptr) twin_->twin_ = nullptr;
+  twin_ = nullptr;
+}
+
 void Transfer::Finish(const absl::Status& status) {
   const HttpDone done = std::move(done_);
+  if (!done) return;
   if (status.ok()) {
     done(std::move(response_));
   } else {

@@ -17,12 +17,16 @@
 namespace stoker {
 
 // A request on its way through its tries. One thread at a time.
+//
+// A read can have a twin, which asks for the same. Whichever gets a byte first goes on alone, and the other one has
+// lost.
 class Transfer {
  public:
   Transfer(HttpRequest request, HttpDone done)
       : request_(std::move(request)), done_(std::move(done)), url_(request_.url) {}
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
+  ~Transfer() { Part(); }
 
   // Prepares `curl`, a reset handle, for the next try. The handle must not be used after the transfer.
   void Begin(CURL* curl, const HttpLimits& limits, absl::Time now);
@@ -30,8 +34,26 @@ class Transfer {
   // Ends the try by what libcurl gave, and says what that means. After a redirect another try follows at once.
   Verdict End(CURL* curl, CURLcode result);
 
-  // Calls `done` with the answer, or the error that all tries ended with, and which names the object.
+  // Calls `done` with the answer, or the error that all tries ended with, and which names the object. A twin that has
+  // none is silent.
   void Finish(const absl::Status& status);
+
+  // Whether this is a read whose first try waits for its first byte, and which has no twin.
+  bool may_have_twin() const;
+
+  // Returns the twin of a read that may have one.
+  std::unique_ptr<Transfer> Twin();
+
+  bool has_twin() const { return twin_ != nullptr; }
+
+  // Leaves the read to its twin.
+  void YieldToTwin();
+
+  // Whether the twin was faster. Nothing is left to do.
+  bool has_lost() const { return has_lost_; }
+
+  // Returns how long the first byte of a read's first try took; infinite where it did not come.
+  absl::Duration first_byte_after() const { return first_byte_after_; }
 
   int tries() const { return tries_; }
   absl::Time first_began() const { return first_began_; }
@@ -50,6 +72,8 @@ class Transfer {
   Verdict JudgeFailure(CURLcode result) const;
   Verdict Redirect(CURL* curl);
   bool is_redirect() const;
+  // Ends the bond of the twins.
+  void Part();
 
   HttpRequest request_;
   HttpDone done_;
@@ -57,6 +81,9 @@ class Transfer {
   int tries_ = 0, redirects_ = 0;
   uint64_t got_ = 0;  // bytes of the range
   absl::Time first_began_;
+  absl::Duration first_byte_after_ = absl::InfiniteDuration();
+  Transfer* twin_ = nullptr;
+  bool has_lost_ = false;
 
   // These members belong to the present try.
   absl::Time began_, last_byte_;

@@ -114,6 +114,38 @@ TEST(HttpStoreTest, ResumesWhereARangeBroke) {
   EXPECT_EQ(ranges, (std::vector<std::string>{"bytes=0-99999", "bytes=30000-99999", "bytes=60000-99999"}));
 }
 
+TEST(HttpStoreTest, AFirstByteThatIsLateIsAskedForTwice) {
+  const std::string bytes = RandomBytes(1000);
+  absl::Mutex mutex;
+  std::map<std::string, int> asked;
+  absl::Notification twice;
+  HttpServer server([&](const Request& request) {
+    bool is_late = false;
+    {
+      absl::MutexLock lock(&mutex);
+      const int times = ++asked[request.Header("range")];
+      if (request.Header("range") == "bytes=500-599") {
+        is_late = times == 1;
+        if (times == 2) twice.Notify();
+      }
+    }
+    if (is_late) twice.WaitForNotification();
+    Reply reply = ServeObject(request, bytes);
+    if (is_late)
+      reply = {.status = 206, .headers = reply.headers, .body = std::string(100, 'x'), .delay = absl::Hours(1)};
+    return reply;
+  });
+  HttpLimits limits = Quick();
+  limits.requests = 8;
+  limits.silence = absl::Hours(1);
+  const auto store = StoreAt(server.url(), limits);
+  const ObjectInfo object = {"a", bytes.size(), "\"1\""};
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(ReadBytes(*store, object, i, 1).ok());
+  EXPECT_EQ(*ReadBytes(*store, object, 500, 100), bytes.substr(500, 100));
+  absl::MutexLock lock(&mutex);
+  EXPECT_EQ(asked["bytes=500-599"], 2);
+}
+
 TEST(HttpStoreTest, ChangedObjectsAreErrorsThatNameThem) {
   const std::string bytes = RandomBytes(100);
   HttpServer server([&](const Request& request) {
