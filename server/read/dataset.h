@@ -53,9 +53,9 @@ class StoredSamples {
  public:
   virtual ~StoredSamples() = default;
 
-  // Where a sample is stored. The object lives as long as the dataset.
+  // Where a sample is stored.
   struct Place {
-    const ObjectInfo* object = nullptr;
+    uint64_t object = 0;  // a number that no other object of the dataset has
     uint64_t offset = 0;
     uint64_t size = 0;  // bytes
   };
@@ -63,6 +63,9 @@ class StoredSamples {
   virtual Store& store() const = 0;
 
   virtual Place PlaceOf(uint64_t id) const = 0;
+
+  // Describes the object that has a Place's number. A dataset of millions of files keeps no ObjectInfo of each.
+  virtual ObjectInfo ObjectAt(uint64_t object) const = 0;
 
   // Replaces `sample` by what the bytes of sample `id` hold. Errors are those of Dataset::Read.
   virtual absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const = 0;

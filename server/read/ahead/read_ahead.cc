@@ -27,6 +27,7 @@ constexpr int kWeight = 16;
 struct ReadAhead::Read {
   Job* job = nullptr;
   ReadPlan::Read range;
+  ObjectInfo object;
   std::unique_ptr<uint8_t[]> bytes;
   absl::Status status;
   bool failed_here = false;  // We failed, rather than the store: there was no memory.
@@ -228,7 +229,8 @@ void ReadAhead::State::Plan(Job& job) {
   try {
     ReadPlan plan = PlanReads(*job.stored, job.ids(), most);
     job.reads.reserve(plan.reads.size());
-    for (const ReadPlan::Read& range : plan.reads) job.reads.push_back({.job = &job, .range = range});
+    for (const ReadPlan::Read& range : plan.reads)
+      job.reads.push_back({.job = &job, .range = range, .object = job.stored->ObjectAt(range.object)});
     job.samples = std::move(plan.samples);
     job.bytes = plan.bytes;
   } catch (const std::bad_alloc&) {
@@ -248,7 +250,7 @@ void ReadAhead::State::Begin(Read& read) {
       read.status = status;
       End(read);
     };
-    read.job->stored->store().Read({read.range.object, read.range.offset, into}, std::move(done));
+    read.job->stored->store().Read({&read.object, read.range.offset, into}, std::move(done));
   } catch (const std::bad_alloc&) {  // Then the store has not taken the read.
     read.failed_here = true;
     End(read);

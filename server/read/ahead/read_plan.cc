@@ -1,7 +1,6 @@
 #include "server/read/ahead/read_plan.h"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 namespace stoker {
@@ -25,8 +24,7 @@ std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const u
     wanted.push_back({id, wanted.size(), place});
   }
   std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
-    if (a.place.object != b.place.object) return std::less<>()(a.place.object, b.place.object);
-    return std::tuple(a.place.offset, a.index) < std::tuple(b.place.offset, b.index);
+    return std::tuple(a.place.object, a.place.offset, a.index) < std::tuple(b.place.object, b.place.offset, b.index);
   });
   return wanted;
 }

@@ -13,7 +13,7 @@ namespace stoker {
 struct ReadPlan {
   // A range of one object, which holds one sample or several neighbours.
   struct Read {
-    const ObjectInfo* object = nullptr;
+    uint64_t object = 0;            // its number (StoredSamples::Place)
     uint64_t offset = 0, size = 0;  // bytes
     uint32_t samples = 0;           // that lie in it
   };

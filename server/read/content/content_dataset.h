@@ -60,6 +60,7 @@ class ContentDataset final : public Dataset, private StoredSamples {
 
   Store& store() const override { return dataset_->stored()->store(); }
   Place PlaceOf(uint64_t id) const override { return dataset_->stored()->PlaceOf(id); }
+  ObjectInfo ObjectAt(uint64_t object) const override { return dataset_->stored()->ObjectAt(object); }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override {
     return dataset_->stored()->ReadError(id, status);

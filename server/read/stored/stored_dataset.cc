@@ -55,7 +55,7 @@ absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
   // The buffer moves out, since Parse writes to `sample`.
   std::vector<uint8_t> stored = std::move(sample.stored);
   stored.resize(place.size);
-  const absl::Status read = ReadNow(*store_, {place.object, place.offset, stored});
+  const absl::Status read = ReadNow(*store_, {&index_.shards[place.object].object, place.offset, stored});
   const absl::Status status = read.ok() ? Parse(id, stored, sample) : ReadError(id, read);
   sample.stored = std::move(stored);
   return status;
@@ -63,7 +63,7 @@ absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
 
 StoredSamples::Place StoredDataset::PlaceOf(uint64_t id) const {
   const StoredRange range = index_.RangeOf(id);
-  return {&index_.shards[index_.ShardOf(id)].object, range.offset, range.size};
+  return {index_.ShardOf(id), range.offset, range.size};
 }
 
 absl::Status StoredDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {

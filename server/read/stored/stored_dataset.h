@@ -58,6 +58,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
 
   Store& store() const override { return *store_; }
   Place PlaceOf(uint64_t id) const override;
+  ObjectInfo ObjectAt(uint64_t object) const override { return index_.shards[object].object; }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override;
 
