@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import urllib.parse
+import zlib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -41,6 +42,28 @@ def write_vectors(folder: pathlib.Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         header = "{'descr': '<f4', 'fortran_order': False, 'shape': (32,), }".ljust(117) + "\n"
         path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + draw.randbytes(128))
+
+
+def png(seed: int) -> bytes:
+    """An image of 8 × 8 pixels."""
+    pixels = random.Random(seed)
+    rows = b"".join(b"\0" + pixels.randbytes(24) for _ in range(8))
+    parts = [(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts
+    )
+
+
+def write_images(folder: pathlib.Path) -> None:
+    """Class folders of images, some of whose names are awkward; and what is none."""
+    names = [f"class {i % 3}/{name}.png" for i, name in enumerate(AWKWARD)]
+    names += [f"class/{i:04}.png" for i in range(30)] + [f"class-2/{i}.PNG" for i in range(5)]
+    for i, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(png(i))
+    (folder / "class" / "readme").write_text("no image")
+    (folder / "files.txt").write_text("".join(f"{name}\n" for name in [*names, "class/readme"]))
 
 
 class Erring(BaseHTTPRequestHandler):
@@ -109,7 +132,7 @@ def http_server(folder: pathlib.Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def bucket(folder: pathlib.Path) -> Iterator[dict[str, str]]:
-    """A bucket `bucket` with the folder's files below vectors/; yields an environment that may read it."""
+    """A bucket `bucket` with the folder's files; yields an environment that may read it."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()
@@ -124,8 +147,9 @@ def bucket(folder: pathlib.Path) -> Iterator[dict[str, str]]:
     key = iam.create_access_key(UserName="trainer")["AccessKey"]
     s3 = client("s3", **anybody)
     s3.create_bucket(Bucket="bucket")
-    for path in folder.rglob("*.npy"):
-        s3.put_object(Bucket="bucket", Key=f"vectors/{path.relative_to(folder)}", Body=path.read_bytes())
+    for path in folder.rglob("*"):
+        if path.is_file():
+            s3.put_object(Bucket="bucket", Key=str(path.relative_to(folder)), Body=path.read_bytes())
     for i in range(1000):  # The listing has more than a page.
         s3.put_object(Bucket="bucket", Key=f"vectors/notes/{i}.txt", Body=b"")
     requests.post(f"{endpoint}/moto-api/reset-auth", data="0", timeout=60)  # From now on signatures are checked.
@@ -159,8 +183,10 @@ def refusal(arguments: list[str], environment: dict[str, str]) -> str:
         return err
 
 
-def epoch(arguments: list[str], environment: dict[str, str], pipeline: pathlib.Path) -> tuple[str, str]:
-    """The fingerprint and the digest that a server of the dataset gives."""
+def epoch(
+    arguments: list[str], environment: dict[str, str], pipeline: pathlib.Path | None = None
+) -> tuple[str, str]:
+    """The fingerprint and the digest that a server of the dataset gives; without a pipeline, by the default one."""
     with serve(arguments, environment) as server:
         try:
             assert server.stdout is not None and server.stderr is not None
@@ -172,7 +198,7 @@ def epoch(arguments: list[str], environment: dict[str, str], pipeline: pathlib.P
             assert address, server.stderr.read()
             # Nobody reads what it logs later, and a full pipe would stop it.
             threading.Thread(target=server.stderr.read, daemon=True).start()
-            ask = [BIN / "stoker", "{}", "--servers", address, "--pipeline", pipeline]
+            ask = [BIN / "stoker", "{}", "--servers", address, *(["--pipeline", pipeline] if pipeline else [])]
             say = lambda what: subprocess.run(  # noqa: E731
                 [ask[0], what, *ask[2:]], check=True, capture_output=True, text=True
             ).stdout
@@ -186,12 +212,14 @@ def epoch(arguments: list[str], environment: dict[str, str], pipeline: pathlib.P
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as work:
-        folder = pathlib.Path(work) / "vectors"
+        data = pathlib.Path(work) / "data"
+        folder = data / "vectors"
         write_vectors(folder)
+        write_images(data / "images")
         pipeline = pathlib.Path(work) / "pipeline.yaml"
         pipeline.write_text("{ops: []}")
         names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.npy"))
-        with http_server(folder.parent) as http, bucket(folder) as environment:
+        with http_server(data) as http, bucket(data) as environment:
             # HTTP cannot list, so the configuration has each name.
             paths = [f"{http}/vectors/{urllib.parse.quote(name)}" for name in names]
             config = pathlib.Path(work) / "http.yaml"
@@ -210,6 +238,19 @@ def main() -> None:
             some = epoch(["--data", str(folder / "shard-{000..099}.npy")], {}, pipeline)
             assert epoch(["--data", f"{http}/vectors/shard-{{000..099}}.npy"], {}, pipeline) == some
             assert epoch(["--data", "s3://bucket/vectors/shard-*.npy"], environment, pipeline) == some
+
+            images = epoch(["--data", str(data / "images")], {})
+            print("images", *images)
+            ways = {
+                "HTTP by a list": (["--data", f"{http}/images/files.txt"], {}),
+                "S3": (["--data", "s3://bucket/images/"], environment),
+                "S3 without a slash": (["--data", "s3://bucket/images"], environment),
+                "S3 by a list": (["--data", "s3://bucket/images/files.txt"], environment),
+            }
+            for name, (arguments, variables) in ways.items():
+                found = epoch(arguments, variables)
+                print(name, *found)
+                assert found == images, f"{name}: {found}, where the folder has {images}"
 
             said = refusal(["--data", f"{http}/vectors/"], {})
             assert "HTTP cannot list" in said and "braces" in said, said

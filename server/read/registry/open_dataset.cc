@@ -11,6 +11,7 @@
 #include "server/read/content/content_dataset.h"
 #include "server/read/formats/folder/image_folder.h"
 #include "server/read/formats/labeled/labeled_folder.h"
+#include "server/read/formats/stored_folder/stored_folder.h"
 #include "server/read/mixed/mixed_dataset.h"
 #include "server/read/printable_name.h"
 #include "server/read/registry/open_source.h"
@@ -39,9 +40,21 @@ std::string NameOfPaths(const google::protobuf::RepeatedPtrField<std::string>& p
   return paths.empty() ? "unnamed" : NameOfPath(paths[0]);
 }
 
+// The URL of class folders in two: that of the folder, and the name of the list of its files.
+struct FolderUrl {
+  std::string root;
+  std::string list;  // empty where the store lists the files
+};
+
+FolderUrl FolderUrlOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (!IsUrl(path) || !absl::EndsWith(path, ".txt") || slash == path.npos) return {path, ""};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
 std::string DefaultName(const v1::DatasetConfig& config) {
   switch (config.source_case()) {
-    case v1::DatasetConfig::kImageFolder: return std::string(BaseName(config.image_folder().path()));
+    case v1::DatasetConfig::kImageFolder: return std::string(BaseName(FolderUrlOf(config.image_folder().path()).root));
     case v1::DatasetConfig::kLabeledFolder: return std::string(BaseName(config.labeled_folder().path()));
     case v1::DatasetConfig::kSynthetic: return "synthetic";
     case v1::DatasetConfig::kData: return NameOfPath(config.data());
@@ -58,9 +71,26 @@ std::string DefaultName(const v1::DatasetConfig& config) {
   return "unnamed";
 }
 
+// Opens class folders behind a URL, which is that of their folder or of a list of the files in it.
+absl::Status OpenStoredFolder(const v1::DatasetConfig& config, const OpenDatasetOptions& options,
+                              OpenedDataset& opened) {
+  const FolderUrl url = FolderUrlOf(config.image_folder().path());
+  auto store = OpenStore(url.root, config);
+  if (!store.ok()) return NamedError(url.root, store.status());
+  STOKER_ASSIGN_OR_RETURN(auto folder, StoredFolder::Open(*std::move(store), {.name = opened.name,
+                                                                              .list = url.list,
+                                                                              .cache_dir = options.cache_dir,
+                                                                              .threads = options.threads,
+                                                                              .progress = options.progress}));
+  opened.warnings = folder->warnings();
+  opened.dataset = std::move(folder);
+  return absl::OkStatus();
+}
+
 absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOptions& options, OpenedDataset& opened) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kImageFolder: {
+      if (IsUrl(config.image_folder().path())) return OpenStoredFolder(config, options, opened);
       STOKER_ASSIGN_OR_RETURN(auto folder,
                               ImageFolder::Open(config.image_folder(),
                                                 {opened.name, options.cache_dir, options.threads, options.progress}));

@@ -4,6 +4,10 @@
 
 namespace stoker {
 
+absl::StatusOr<std::vector<std::string>> Store::Folders() {
+  return absl::UnimplementedError("this store cannot list folders alone");
+}
+
 absl::Status ReadNow(Store& store, const Store::Range& range) {
   absl::Notification done;
   absl::Status status;

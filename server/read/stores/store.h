@@ -46,6 +46,10 @@ class Store {
   // HTTP.
   virtual absl::StatusOr<std::vector<ObjectInfo>> List(const Listing& listing) = 0;
 
+  // Returns the names of the folders right below the root, in bytewise order, without their slashes. Unimplemented
+  // where a store cannot tell them without listing all.
+  virtual absl::StatusOr<std::vector<std::string>> Folders();
+
   // Describes objects, in the order of their names here. Asks for many at once, where that is faster.
   virtual absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>& names) = 0;
 

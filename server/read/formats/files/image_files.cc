@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
@@ -20,6 +21,18 @@ namespace {
 static_assert(std::endian::native == std::endian::little);  // A label's bytes are those of an int64_t.
 
 }  // namespace
+
+bool IsImageFileName(std::string_view name) {
+  for (const char* extension : {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pbm", ".pgm", ".ppm", ".tif", ".tiff"})
+    if (absl::EndsWithIgnoreCase({name.data(), name.size()}, extension)) return true;
+  return false;
+}
+
+absl::Status CheckImageFileSize(uint64_t bytes) {
+  if (bytes <= kMaxImageFileBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(bytes, " bytes; images above ", kMaxImageFileBytes, " bytes are not read: remove it"));
+}
 
 SourceSchema ImageAndLabel() {
   SourceField image, label;

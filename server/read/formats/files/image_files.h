@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,13 @@ namespace stoker {
 
 // The largest encoded image that is accepted, in bytes. Each worker must be able to hold one in memory.
 inline constexpr uint64_t kMaxImageFileBytes = uint64_t{256} << 20;
+
+// Whether a file of this name is an image: it ends in .jpg, .jpeg, .png, .webp, .bmp, .pbm, .pgm, .ppm, .tif or .tiff,
+// in any case. Pure.
+bool IsImageFileName(std::string_view name);
+
+// InvalidArgument for an image above kMaxImageFileBytes. The message does not name it.
+absl::Status CheckImageFileSize(uint64_t bytes);
 
 // Returns the fields image (encoded) and label (int64, a scalar).
 SourceSchema ImageAndLabel();

@@ -5,19 +5,12 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {
 namespace {
-
-bool HasImageExtension(const char* name) {
-  for (const char* extension : {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pbm", ".pgm", ".ppm", ".tif", ".tiff"})
-    if (absl::EndsWithIgnoreCase(name, extension)) return true;
-  return false;
-}
 
 // The walk of one class folder. Paths are relative to the root.
 class ClassWalk {
@@ -66,7 +59,7 @@ class ClassWalk {
   // Adds one entry of a folder. It calls stat only where the entry's type does not tell enough.
   absl::Status AddEntry(const OpenFolder& folder, const dirent& entry, const std::string& path,
                         std::vector<std::string>& folders) {
-    const bool image = HasImageExtension(entry.d_name);
+    const bool image = IsImageFileName(entry.d_name);
     if (entry.d_type == DT_REG && !image) return Skip(path);
     std::optional<struct stat> status;
     if (entry.d_type != DT_DIR) {
@@ -83,9 +76,7 @@ class ClassWalk {
 
   absl::Status AddSample(std::string_view path, const struct stat& status) {
     const uint64_t bytes = status.st_size;
-    if (bytes > kMaxImageFileBytes)
-      return absl::InvalidArgumentError(
-          absl::StrCat(bytes, " bytes; images above ", kMaxImageFileBytes, " bytes are not read: remove it"));
+    STOKER_RETURN_IF_ERROR(CheckImageFileSize(bytes));
     listing_.files.Add(path.substr(below_class_), bytes, static_cast<ModifiedSecond>(status.st_mtim.tv_sec));
     if (listing_.files.size() % kProgressStep == 0) progress_.Add(kProgressStep);
     return absl::OkStatus();

@@ -62,6 +62,25 @@ uint64_t FolderIndex::resident_bytes() const {
   return bytes + skipped_example.capacity();
 }
 
+absl::Status CheckClasses(const std::string& root, const FolderIndex& index) {
+  const std::string note = index.skipped_files > 0 ? absl::StrCat(" (", index.SkippedNote(), ")") : "";
+  if (index.files.size() == 0)
+    return NamedError(
+        root, absl::InvalidArgumentError(absl::StrCat("no class folder holds a JPEG, PNG, WebP, BMP, PNM or TIFF file",
+                                                      note, "; ", kClassLayout)));
+  uint64_t begin = 0, empty = 0;
+  std::string first;
+  for (const FolderIndex::ClassFolder& folder : index.classes) {
+    if (folder.end == begin && empty++ == 0) first = ShortPrintableName(folder.name);
+    begin = folder.end;
+  }
+  if (empty == 0) return absl::OkStatus();
+  const std::string others = empty > 1 ? absl::StrCat(" and ", empty - 1, " more") : "";
+  return NamedError(root, absl::InvalidArgumentError(absl::StrCat("class folder '", first, "'", others,
+                                                                  " without a JPEG, PNG, WebP, BMP, PNM or TIFF file",
+                                                                  note, "; fill or remove it: ", kClassLayout)));
+}
+
 std::string FolderFingerprint(const FolderIndex& index) {
   Fingerprint fingerprint("stoker.image_folder.v1");
   fingerprint.AddNumber(index.files.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/read/formats/files/file_list.h"
 
 namespace stoker {
@@ -40,6 +41,12 @@ struct FolderIndex {
   uint64_t skipped_files = 0;   // how many files below class folders are no samples
   std::string skipped_example;  // one of the skipped files, such as "class/notes.txt"
 };
+
+// What image folders look like, for messages.
+inline constexpr char kClassLayout[] = "expected PATH/CLASS/IMAGE.jpg with at least one image in each class folder";
+
+// Returns InvalidArgument, which names `root`, where there is no sample or a class without any.
+absl::Status CheckClasses(const std::string& root, const FolderIndex& index);
 
 // Returns what identifies the samples, wherever they are and whenever they were written. It is the SHA-256 of
 //   "stoker.image_folder.v1"

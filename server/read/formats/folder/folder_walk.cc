@@ -16,8 +16,6 @@
 namespace stoker {
 namespace {
 
-constexpr char kLayout[] = "expected PATH/CLASS/IMAGE.jpg with at least one image in each class folder";
-
 // Returns the names of the folders in `folder`, in bytewise order.
 absl::StatusOr<std::vector<std::string>> ClassNames(OpenFolder& folder) {
   std::vector<std::string> names;
@@ -78,25 +76,6 @@ void Merge(const std::vector<std::string>& names, std::vector<absl::StatusOr<Cla
   }
 }
 
-absl::Status CheckNoClassIsEmpty(const std::string& root, const FolderIndex& index) {
-  const std::string note = index.skipped_files > 0 ? absl::StrCat(" (", index.SkippedNote(), ")") : "";
-  if (index.files.size() == 0)
-    return NamedError(
-        root, absl::InvalidArgumentError(
-                  absl::StrCat("no class folder holds a JPEG, PNG, WebP, BMP, PNM or TIFF file", note, "; ", kLayout)));
-  uint64_t begin = 0, empty = 0;
-  std::string first;
-  for (const FolderIndex::ClassFolder& folder : index.classes) {
-    if (folder.end == begin && empty++ == 0) first = ShortPrintableName(folder.name);
-    begin = folder.end;
-  }
-  if (empty == 0) return absl::OkStatus();
-  const std::string others = empty > 1 ? absl::StrCat(" and ", empty - 1, " more") : "";
-  return NamedError(root, absl::InvalidArgumentError(absl::StrCat("class folder '", first, "'", others,
-                                                                  " without a JPEG, PNG, WebP, BMP, PNM or TIFF file",
-                                                                  note, "; fill or remove it: ", kLayout)));
-}
-
 }  // namespace
 
 absl::StatusOr<FolderListing> WalkImageFolder(const std::string& root, int root_descriptor,
@@ -109,11 +88,11 @@ absl::StatusOr<FolderListing> WalkImageFolder(const std::string& root, int root_
   const auto names = ClassNames(*folder);
   if (!names.ok()) return NamedError(root, names.status());
   if (names->empty())
-    return NamedError(root, absl::InvalidArgumentError(absl::StrCat("no class folders in it; ", kLayout)));
+    return NamedError(root, absl::InvalidArgumentError(absl::StrCat("no class folders in it; ", kClassLayout)));
   auto classes = WalkClasses({root, root_descriptor, folder->id()}, *names, options);
   for (const auto& each : classes) STOKER_RETURN_IF_ERROR(each.status());
   Merge(*names, std::move(classes), listing);
-  STOKER_RETURN_IF_ERROR(CheckNoClassIsEmpty(root, listing.index));
+  STOKER_RETURN_IF_ERROR(CheckClasses(root, listing.index));
   listing.fingerprint = FolderFingerprint(listing.index);
   return listing;
 }

@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "common/check.h"
 #include "common/ops/ops.h"
-#include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/read/formats/folder/folder_walk.h"
 #include "server/read/formats/folder/manifest.h"
@@ -43,17 +42,11 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> ImageFolder::Open(const v1::ImageFo
   for (const auto& one : folder->index_.classes) folder->class_names_.push_back(PrintableName(one.name));
   folder->fingerprint_ = std::move(listing.fingerprint);
   if (folder->index_.skipped_files > 0) folder->warnings_.push_back(folder->index_.SkippedNote());
-  if (prepared.has_value() && prepared->has_pipeline()) STOKER_RETURN_IF_ERROR(folder->TakeOver(*prepared));
+  if (prepared.has_value()) {
+    const absl::Status taken = TakeOver(*prepared, folder->schema_, folder->fingerprint_);
+    if (!taken.ok()) return NamedError(folder->root_, taken);
+  }
   return folder;
-}
-
-absl::Status ImageFolder::TakeOver(const v1::Prepared& prepared) {
-  auto fingerprint = PackedFingerprint(prepared, fingerprint_);
-  if (!fingerprint.ok()) return NamedError(root_, fingerprint.status());
-  fingerprint_ = *std::move(fingerprint);
-  schema_[0].prepared.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
-  schema_[0].prepared_settings = DecodeSettings(prepared.pipeline());
-  return absl::OkStatus();
 }
 
 absl::StatusOr<FolderListing> ImageFolder::List(const Options& options) {

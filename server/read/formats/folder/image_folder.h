@@ -74,7 +74,6 @@ class ImageFolder final : public Dataset, private Labels {
   absl::StatusOr<FolderListing> List(const Options& options);
   absl::StatusOr<FolderListing> ListByManifest();
   void SaveManifest(const FolderListing& listing);
-  absl::Status TakeOver(const v1::Prepared& prepared);
   absl::Status ReadError(uint64_t id, const absl::Status& status) const;
 
   const std::vector<std::string>& classes() const override { return class_names_; }

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "server/read/binary.h"
 #include "xxhash.h"
 
 namespace stoker {
@@ -40,27 +39,36 @@ std::vector<FolderListing::Directory> GetDirectories(BinaryReader& reader) {
   return directories;
 }
 
-std::vector<FolderIndex::ClassFolder> GetClasses(BinaryReader& reader) {
-  std::vector<FolderIndex::ClassFolder> classes(reader.GetCount(16));
-  for (auto& folder : classes) {
+}  // namespace
+
+void PutClassesAndFiles(const FolderIndex& index, BinaryWriter& writer) {
+  writer.Put<uint64_t>(index.classes.size());
+  for (const FolderIndex::ClassFolder& folder : index.classes) {
+    writer.Put<uint64_t>(folder.end);
+    writer.PutBytes(folder.name);
+  }
+  writer.Put<uint64_t>(index.files.size());
+  writer.Put<uint64_t>(index.files.paths.size());
+  writer.PutArray(index.files.path_ends);
+  writer.PutArray(index.files.sizes);
+  writer.PutArray(index.files.modified);
+  writer.bytes += index.files.paths;
+}
+
+void GetClassesAndFiles(BinaryReader& reader, FolderIndex& index) {
+  index.classes.resize(reader.GetCount(16));
+  for (FolderIndex::ClassFolder& folder : index.classes) {
     folder.end = reader.Get<uint64_t>();
     folder.name = reader.GetBytes();
   }
-  return classes;
-}
-
-FileList GetFiles(BinaryReader& reader) {
-  FileList files;
+  FileList& files = index.files;
   const uint64_t count = reader.Get<uint64_t>();
   const uint64_t path_bytes = reader.Get<uint64_t>();
   files.path_ends = reader.GetArray<uint64_t>(count);
   files.sizes = reader.GetArray<uint32_t>(count);
   files.modified = reader.GetArray<uint32_t>(count);
   files.paths = reader.Take(path_bytes);
-  return files;
 }
-
-}  // namespace
 
 bool IsManifestHeader(std::string_view header, uint64_t file_bytes) {
   if (header.size() < kManifestHeaderBytes || file_bytes < kManifestHeaderBytes + kChecksumBytes) return false;
@@ -85,17 +93,7 @@ std::string SerializeManifest(std::string_view root, const FolderListing& listin
     writer.Put<int64_t>(directory.modified.nanoseconds);
     writer.PutBytes(directory.path);
   }
-  writer.Put<uint64_t>(index.classes.size());
-  for (const FolderIndex::ClassFolder& folder : index.classes) {
-    writer.Put<uint64_t>(folder.end);
-    writer.PutBytes(folder.name);
-  }
-  writer.Put<uint64_t>(index.files.size());
-  writer.Put<uint64_t>(index.files.paths.size());
-  writer.PutArray(index.files.path_ends);
-  writer.PutArray(index.files.sizes);
-  writer.PutArray(index.files.modified);
-  writer.bytes += index.files.paths;
+  PutClassesAndFiles(index, writer);
   PutTrailer(writer);
   return std::move(writer.bytes);
 }
@@ -114,8 +112,7 @@ absl::StatusOr<FolderListing> ParseManifest(std::string_view bytes, std::string_
   listing.index.skipped_files = reader.Get<uint64_t>();
   listing.index.skipped_example = reader.GetBytes();
   listing.directories = GetDirectories(reader);
-  listing.index.classes = GetClasses(reader);
-  listing.index.files = GetFiles(reader);
+  GetClassesAndFiles(reader, listing.index);
   const bool fits = reader.done() && listing.began_seconds > 0 && !listing.directories.empty();
   if (!fits || !listing.index.IsWellFormed()) return absl::DataLossError("its parts do not fit together");
   return listing;

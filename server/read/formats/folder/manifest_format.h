@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "server/read/binary.h"
 #include "server/read/formats/folder/folder_listing.h"
 
 namespace stoker {
@@ -50,6 +51,11 @@ inline constexpr size_t kManifestHeaderBytes = 32;
 // Returns whether a file of `file_bytes` bytes that begins with `header` can be a manifest. Only the first
 // kManifestHeaderBytes of `header` matter.
 bool IsManifestHeader(std::string_view header, uint64_t file_bytes);
+
+// The part of a manifest from `classes` to `paths`, which files of other layouts have too. What was read is well-formed
+// only if FolderIndex::IsWellFormed says so.
+void PutClassesAndFiles(const FolderIndex& index, BinaryWriter& writer);
+void GetClassesAndFiles(BinaryReader& reader, FolderIndex& index);
 
 }  // namespace stoker
 

@@ -44,4 +44,12 @@ absl::StatusOr<std::string> PackedFingerprint(const v1::Prepared& prepared, cons
   return fingerprint.Finish();
 }
 
+absl::Status TakeOver(const v1::Prepared& prepared, SourceSchema& schema, std::string& fingerprint) {
+  if (!prepared.has_pipeline()) return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(fingerprint, PackedFingerprint(prepared, fingerprint));
+  schema[0].prepared.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
+  schema[0].prepared_settings = DecodeSettings(prepared.pipeline());
+  return absl::OkStatus();
+}
+
 }  // namespace stoker

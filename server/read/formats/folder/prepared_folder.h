@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/fields/schema.h"
 #include "stoker/v1/prepared.pb.h"
 
 namespace stoker {
@@ -32,6 +33,10 @@ absl::Status CheckServable(const v1::Prepared& prepared);
 // where numbers are 8 bytes, little-endian. Returns FailedPrecondition where the folder has changed since it was
 // prepared.
 absl::StatusOr<std::string> PackedFingerprint(const v1::Prepared& prepared, const std::string& folder_fingerprint);
+
+// Makes the schema and the fingerprint of class folders those of packed images, where ops were run on them. Errors are
+// those of PackedFingerprint.
+absl::Status TakeOver(const v1::Prepared& prepared, SourceSchema& schema, std::string& fingerprint);
 
 }  // namespace stoker
 

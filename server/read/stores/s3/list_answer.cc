@@ -22,6 +22,13 @@ absl::string_view First(absl::string_view xml, absl::string_view name) {
   return NextElement(xml, name, at, inside) ? inside : "";
 }
 
+// Resolves the form that encoding-type=url asks for, which has '+' for a space, as forms have.
+std::string KeyOf(absl::string_view text) {
+  std::string key = WithoutEntities(text);
+  std::replace(key.begin(), key.end(), '+', ' ');
+  return PercentDecoded(key);
+}
+
 }  // namespace
 
 bool NextElement(absl::string_view xml, absl::string_view name, size_t& at, absl::string_view& inside) {
@@ -50,10 +57,7 @@ absl::StatusOr<ListAnswer> ParseListAnswer(absl::string_view xml) {
   ListAnswer answer;
   size_t at = 0;
   for (absl::string_view entry; NextElement(xml, "Contents", at, entry);) {
-    // The form that encoding-type=url asks for has '+' for a space, as forms have.
-    std::string key = WithoutEntities(First(entry, "Key"));
-    std::replace(key.begin(), key.end(), '+', ' ');
-    ObjectInfo object = {.name = PercentDecoded(key), .version = WithoutEntities(First(entry, "ETag"))};
+    ObjectInfo object = {.name = KeyOf(First(entry, "Key")), .version = WithoutEntities(First(entry, "ETag"))};
     // Some servers leave the quotes out here, and none of them in headers.
     if (!object.version.empty() && !absl::StrContains(object.version, '"'))
       object.version = absl::StrCat("\"", object.version, "\"");
@@ -61,6 +65,9 @@ absl::StatusOr<ListAnswer> ParseListAnswer(absl::string_view xml) {
     if (!absl::SimpleAtoi(First(entry, "Size"), &object.size)) return Wrong("an object has no size");
     answer.objects.push_back(std::move(object));
   }
+  at = 0;
+  for (absl::string_view entry; NextElement(xml, "CommonPrefixes", at, entry);)
+    answer.folders.push_back(KeyOf(First(entry, "Prefix")));
   const bool more = First(xml, "IsTruncated") == "true";
   if (more) answer.next = WithoutEntities(First(xml, "NextContinuationToken"));
   if (more && answer.next.empty()) return Wrong("it is cut short without saying how to go on");

@@ -12,8 +12,9 @@ namespace stoker {
 
 // A page of what ListObjectsV2 answers. A plain value.
 struct ListAnswer {
-  std::vector<ObjectInfo> objects;  // names are keys; versions are ETags, as headers have them
-  std::string next;                 // the token of the next page; empty for the last one
+  std::vector<ObjectInfo> objects;   // names are keys; versions are ETags, as headers have them
+  std::vector<std::string> folders;  // with a delimiter: what keys have in common up to it, and that
+  std::string next;                  // the token of the next page; empty for the last one
 };
 
 // Parses an answer to a request with encoding-type=url. Any bytes are safe. Unavailable where it is no such answer.

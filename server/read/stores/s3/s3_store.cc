@@ -11,7 +11,6 @@
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
-#include "server/read/stores/s3/list_answer.h"
 
 namespace stoker {
 namespace {
@@ -120,19 +119,29 @@ HttpRequest S3Store::RequestForObject(const std::string& method, const std::stri
   return request;
 }
 
-absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
-  std::vector<ObjectInfo> objects;
-  std::map<std::string, std::string> query = {
-      {"encoding-type", "url"}, {"list-type", "2"}, {"prefix", PercentEncoded(prefix_ + listing.prefix, false)}};
-  do {
+absl::Status S3Store::ListPages(const std::string& prefix, std::map<std::string, std::string> query, uint64_t most,
+                                const std::function<uint64_t(ListAnswer&)>& take) {
+  query.insert(
+      {{"encoding-type", "url"}, {"list-type", "2"}, {"prefix", PercentEncoded(absl::StrCat(prefix_, prefix), false)}});
+  while (most > 0) {
     STOKER_RETURN_IF_ERROR(Authorize());
-    query["max-keys"] = absl::StrCat(std::min(kPage, listing.most - objects.size()));
+    query["max-keys"] = absl::StrCat(std::min(kPage, most));
     HttpRequest request = RequestFor("GET", "", query);
     request.name = root_;
     STOKER_ASSIGN_OR_RETURN(const HttpResponse answer, client_.Fetch(std::move(request)));
     auto page = ParseListAnswer(answer.body);
     if (!page.ok()) return NamedError(root_, page.status());
-    for (ObjectInfo& object : page->objects) {
+    most = take(*page);
+    if (page->next.empty()) break;
+    query["continuation-token"] = PercentEncoded(page->next, false);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
+  std::vector<ObjectInfo> objects;
+  const auto take = [&](ListAnswer& page) {
+    for (ObjectInfo& object : page.objects) {
       if (!absl::StartsWith(object.name, prefix_)) continue;
       object.name.erase(0, prefix_.size());
       // What ends with a slash stands for a folder.
@@ -140,11 +149,26 @@ absl::StatusOr<std::vector<ObjectInfo>> S3Store::List(const Listing& listing) {
       objects.push_back(std::move(object));
     }
     if (listing.progress) listing.progress(objects.size());
-    if (page->next.empty()) break;
-    query["continuation-token"] = PercentEncoded(page->next, false);
-  } while (objects.size() < listing.most);
+    return listing.most - std::min<uint64_t>(objects.size(), listing.most);
+  };
+  STOKER_RETURN_IF_ERROR(ListPages(listing.prefix, {}, listing.most, take));
   std::sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return objects;
+}
+
+absl::StatusOr<std::vector<std::string>> S3Store::Folders() {
+  std::vector<std::string> folders;
+  const auto take = [&](ListAnswer& page) {
+    for (std::string& folder : page.folders) {
+      if (!absl::StartsWith(folder, prefix_) || !absl::EndsWith(folder, "/")) continue;
+      folder = folder.substr(prefix_.size(), folder.size() - prefix_.size() - 1);
+      if (!folder.empty() && !HasDotComponent(folder)) folders.push_back(std::move(folder));
+    }
+    return ~uint64_t{};
+  };
+  STOKER_RETURN_IF_ERROR(ListPages("", {{"delimiter", "%2F"}}, ~uint64_t{}, take));
+  std::sort(folders.begin(), folders.end());
+  return folders;
 }
 
 absl::StatusOr<std::vector<ObjectInfo>> S3Store::Describe(const std::vector<std::string>& names) {

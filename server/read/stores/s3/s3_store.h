@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_READ_STORES_S3_S3_STORE_H_
 #define STOKER_SERVER_READ_STORES_S3_S3_STORE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/read/stores/curl/http_client.h"
 #include "server/read/stores/s3/credential_chain.h"
+#include "server/read/stores/s3/list_answer.h"
 #include "server/read/stores/s3/signature.h"
 #include "server/read/stores/store.h"
 #include "stoker/v1/config.pb.h"
@@ -34,6 +36,7 @@ class S3Store final : public Store {
   std::string description() const override { return root_; }
   bool is_remote() const override { return true; }
   absl::StatusOr<std::vector<ObjectInfo>> List(const Listing& listing) override;
+  absl::StatusOr<std::vector<std::string>> Folders() override;
   absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>& names) override;
   void Read(const Range& range, Done done) override;
 
@@ -56,6 +59,11 @@ class S3Store final : public Store {
 
   static absl::StatusOr<Place> PlaceOf(const std::string& bucket, const v1::S3Store& config,
                                        const CredentialChain::Environment& environment);
+
+  // Lists what begins with `prefix`, with what `query` adds to the request. `take` gets page after page, and returns
+  // how many more objects are wanted; the first page has at most `most`.
+  absl::Status ListPages(const std::string& prefix, std::map<std::string, std::string> query, uint64_t most,
+                         const std::function<uint64_t(ListAnswer&)>& take);
 
   // Makes sure that there are credentials for a while.
   absl::Status Authorize();

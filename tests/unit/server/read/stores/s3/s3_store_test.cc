@@ -32,6 +32,24 @@ absl::StatusOr<std::unique_ptr<S3Store>> OpenAt(const std::string& root, const s
   return S3Store::Open(root, config, std::move(options));
 }
 
+TEST(S3StoreTest, TellsFoldersByADelimiter) {
+  std::vector<std::string> targets;
+  HttpServer server([&](const Request& request) {
+    targets.push_back(request.target);
+    return Reply{.body =
+                     "<ListBucketResult><Contents><Key>train/x</Key><Size>1</Size></Contents><CommonPrefixes><Prefix>"
+                     "train/b+c/</Prefix></CommonPrefixes><CommonPrefixes><Prefix>train/a%2B/</Prefix></CommonPrefixes>"
+                     "<CommonPrefixes><Prefix>train/../</Prefix></CommonPrefixes><CommonPrefixes><Prefix>train//"
+                     "</Prefix></CommonPrefixes></ListBucketResult>"};
+  });
+  const auto store = OpenAt("s3://bucket/train", server.url());
+  ASSERT_TRUE(store.ok()) << store.status();
+  const auto folders = (*store)->Folders();
+  ASSERT_TRUE(folders.ok()) << folders.status();
+  EXPECT_THAT(*folders, testing::ElementsAre("a+", "b c"));
+  EXPECT_EQ(targets[0], "/bucket/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=train%2F");
+}
+
 TEST(S3StoreTest, ListsPageByPage) {
   std::vector<std::string> targets;
   HttpServer server([&](const Request& request) {
