@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/read/stores/local/file.h"
+#include "server/read/stores/local/record_file.h"
 #include "server/scan/duplicates.h"
 #include "server/scan/finding.h"
 
@@ -25,40 +25,34 @@ struct ScannedBlock {
   std::vector<Finding> findings;      // of its samples; none is a duplicate or unreadable
 };
 
-// The file that says which blocks of a dataset were scanned, and what was found, so that a scan that was killed at any
-// moment goes on where it was. Blocks are appended as they are done. In the file numbers are little-endian:
-//
-//   magic     16 bytes, "STOKER SCAN 1\n\0\0"
-//   key       32 bytes, a SHA-256 of all that findings depend on
-//   blocks    each: u32 bytes of its body, u64 XXH3-64 of the body seeded with that number, and the body:
-//             u64 number, u64 samples, samples × 16 bytes digest,
-//             u64 findings, each: u64 id, u8 kind, bytes field, bytes message ("bytes": u64 length, then these)
-//
-// What a crash tore off, or what is damaged, ends the file: those blocks are scanned again. Thread-safe where the
-// caller appends one block at a time. Errors are Unavailable and name the file, unless said otherwise.
-class ScanState {
- public:
-  // Opens the file at `path`, or makes it and the folders above it. Calls `known` with each block that it has if it was
-  // begun with the same key; else it begins anew. FailedPrecondition where another process works with the file.
-  static absl::StatusOr<ScanState> Open(const std::string& path, absl::string_view key, uint64_t samples,
-                                        const std::function<void(ScannedBlock)>& known);
-
-  absl::Status Append(const ScannedBlock& block) const;
-
- private:
-  ScanState(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
-
-  // Calls `known` with the blocks in `bytes`, and returns where they end.
-  static uint64_t Parse(absl::string_view bytes, uint64_t samples, const std::function<void(ScannedBlock)>& known);
-
-  std::string path_;
-  Descriptor file_;
-};
-
 // Returns the body of a block's record, and the block of one; none where it is not a block of a dataset of so many
 // samples. Any bytes are safe. Pure.
 std::string SerializeBlock(const ScannedBlock& block);
 std::optional<ScannedBlock> ParseBlock(absl::string_view body, uint64_t samples);
+
+// The file that says which blocks of a dataset were scanned, and what was found, so that a scan that was killed at any
+// moment goes on where it was. It is a RecordFile with a record for each block, in the order in which they were done.
+// Numbers are little-endian:
+//
+//   head      16 bytes, "STOKER SCAN 1\n\0\0", and 32 bytes, a SHA-256 of all that findings depend on
+//   records   u64 number, u64 samples, samples × 16 bytes digest,
+//             u64 findings, each: u64 id, u8 kind, bytes field, bytes message ("bytes": u64 length, then these)
+//
+// One thread at a time. Errors are those of RecordFile.
+class ScanState {
+ public:
+  // Opens the file at `path`, or makes it and the folders above it. Calls `known` with each block that it has if it was
+  // begun with the same key; else it begins anew.
+  static absl::StatusOr<ScanState> Open(const std::string& path, absl::string_view key, uint64_t samples,
+                                        const std::function<void(ScannedBlock)>& known);
+
+  absl::Status Append(const ScannedBlock& block) const { return file_.Append(SerializeBlock(block)); }
+
+ private:
+  explicit ScanState(RecordFile file) : file_(std::move(file)) {}
+
+  RecordFile file_;
+};
 
 // Returns how many blocks a dataset has, and how many samples a block.
 uint64_t BlocksOf(uint64_t samples);

@@ -88,7 +88,7 @@ TEST_F(ScanStateTest, OneProcessAtATime) {
   ASSERT_TRUE(held.ok()) << held.status();
   const auto second = ScanState::Open(path_, std::string(32, 'k'), kSamples, [](const ScannedBlock&) {});
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another scan"));
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another process"));
 }
 
 TEST_F(ScanStateTest, ErrorsNameTheFile) {
