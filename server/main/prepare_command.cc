@@ -21,7 +21,11 @@ constexpr char kAbout[] = R"(
 Without --short-side or --pipeline, JPEGs keep their pixels and get another layout: a single scan with restart markers
 every few blocks. A server then decodes little more of a file than a crop needs. Files of other formats are copied.
 
-The copy has the same class folders, names, labels and order, and is served like any image folder. A file that
+The copy has the same class folders, names, labels and order, and is served like any image folder; or by --format it is
+shards of many files, in the same order, beside classes.txt with a class name a line, in the order of labels:
+  webdataset  shard-000000.tar, …: of each sample KEY.jpg and KEY.cls, the label's number, where KEY is the file's path
+  mds         shard.00000.mds, … and index.json, with the columns image and label
+Whole shards appear one after another, and are never changed: files that --data got since go into new ones. A file that
 cannot be prepared (damaged, or of 12 bits) is copied as it is and named at the end. Run again, the same command goes on
 where it was stopped, and does nothing when all is done.
 
@@ -31,6 +35,8 @@ Examples:
   stokerd prepare --data photos --out photos-512 --short-side 512 --quality 95
       Reduce images whose shorter side is above 512 pixels to 512, as torchvision's Resize(512) does, and encode
       them as JPEG, 4:2:0, whatever they were. Smaller images are treated as above.
+  stokerd prepare --data photos --out shards --format webdataset --shard-size 256MiB
+      The first again, in few large files for a bucket or a slow file system.
   stokerd prepare --data val --out val-224 --pipeline eval.yaml
       Run the ops of a pipeline once, and store the pixels. No op may be random, as in
           ops:
@@ -55,14 +61,15 @@ void Print(const PrepareReport& report, const std::string& out, bool pixels) {
   const PrepareProgress& progress = report.progress;
   for (const auto& [file, reason] : report.problems)
     std::fprintf(stderr, "not prepared: %s: %s\n", file.c_str(), reason.c_str());
+  const std::string shards = report.shards == 0 ? "" : absl::StrCat(" in ", report.shards, " shards");
   if (report.was_complete) {
-    std::printf("%s: complete already, %lu files; nothing to do\n", out.c_str(), progress.files);
+    std::printf("%s: complete already, %lu files%s; nothing to do\n", out.c_str(), progress.files, shards.c_str());
   } else if (report.stopped) {
     std::printf("%s: stopped, with %lu of %lu files; the same command goes on from here\n", out.c_str(), progress.done,
                 progress.files);
   } else {
-    std::printf("%s: %lu files, %lu of them made now (%s)\n", out.c_str(), progress.files, progress.made,
-                Growth(progress).c_str());
+    std::printf("%s: %lu files%s, %lu of them made now (%s)\n", out.c_str(), progress.files, shards.c_str(),
+                progress.made, Growth(progress).c_str());
   }
   if (!report.problems.empty())
     std::printf("%zu files could not be prepared, see above: %s\n", report.problems.size(),
@@ -94,6 +101,10 @@ PrepareCommand::PrepareCommand(CLI::App& app)
       ->excludes(short_side)
       ->excludes(interval)
       ->excludes(strip);
+  auto* format = command_->add_option("--format", format_, "folder, or shards: webdataset or mds [folder]");
+  command_->add_option("--shard-size", shard_size_, "The most that a shard has; it is kept in memory [128MiB]")
+      ->needs(format)
+      ->type_name("SIZE");
   command_->add_option("--workers", workers_, "Number of threads [the CPUs that this process may use]")
       ->envname("STOKER_WORKERS")
       ->type_name("N");
@@ -113,6 +124,7 @@ absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
                             .overwrite = overwrite_,
                             .tool = BuildDescription(),
                             .stop = &StopRequested()};
+  STOKER_RETURN_IF_ERROR(SetFormat(options));
   if (!pipeline_file_.empty()) {
     STOKER_RETURN_IF_ERROR(ReadYamlFile(pipeline_file_, *options.mode.mutable_pipeline()));
   } else if (command_->count("--short-side") > 0) {
@@ -126,6 +138,23 @@ absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
     options.mode.mutable_lossless()->set_strip(strip_);
   }
   return options;
+}
+
+absl::Status PrepareCommand::SetFormat(PrepareOptions& options) const {
+  if (format_ == "webdataset") {
+    options.format = PreparedFormat::kWebDataset;
+  } else if (format_ == "mds") {
+    options.format = PreparedFormat::kMds;
+  } else if (format_ != "folder") {
+    return absl::InvalidArgumentError(absl::StrCat("--format ", format_, ": is none of folder, webdataset and mds"));
+  } else if (!shard_size_.empty()) {
+    return absl::InvalidArgumentError("--shard-size: a folder has no shards; give --format webdataset or mds");
+  }
+  if (shard_size_.empty()) return absl::OkStatus();
+  const auto bytes = ParseByteSize(shard_size_);
+  if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("--shard-size: ", bytes.status().message()));
+  options.shard_bytes = *bytes;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {

@@ -27,10 +27,11 @@ class PrepareCommand {
 
  private:
   absl::StatusOr<PrepareOptions> Options() const;
+  absl::Status SetFormat(PrepareOptions& options) const;
   absl::StatusOr<PrepareReport> Prepare() const;
 
   CLI::App* const command_;
-  std::string data_, out_, pipeline_file_;
+  std::string data_, out_, pipeline_file_, shard_size_, format_ = "folder";
   uint32_t restart_interval_ = 8, short_side_ = 0, quality_ = 95, workers_ = 0;
   bool strip_ = false, overwrite_ = false;
 };

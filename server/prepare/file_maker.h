@@ -37,6 +37,9 @@ class FileMaker {
   virtual absl::StatusOr<MadeFile> Make(std::span<const uint8_t> file) = 0;
 };
 
+// Makes the new file as `maker` does. One that would be larger than stokerd reads has a problem instead.
+absl::StatusOr<MadeFile> MakeFile(FileMaker& maker, std::span<const uint8_t> file);
+
 // Returns the maker for the mode of `prepared`. Requires that a mode is set and valid.
 std::unique_ptr<FileMaker> CreateFileMaker(const v1::Prepared& prepared);
 

@@ -74,10 +74,15 @@ absl::string_view NameOf(v1::Prepared::ModeCase mode) {
   return "in no mode";
 }
 
+std::string FormatOf(const v1::Prepared& prepared) {
+  return prepared.has_shards() ? absl::StrCat("with --format ", prepared.shards().format()) : "as a folder";
+}
+
 // Says what differs first, for an error ("from another source, or one that has changed since"). Empty if nothing does.
 std::string Difference(const v1::Prepared& held, const v1::Prepared& wanted) {
   if (held.mode_case() != wanted.mode_case())
     return absl::StrCat(NameOf(held.mode_case()), ", not ", NameOf(wanted.mode_case()));
+  if (FormatOf(held) != FormatOf(wanted)) return absl::StrCat(FormatOf(held), ", not ", FormatOf(wanted));
   if (held.source_fingerprint() != wanted.source_fingerprint())
     return "from another source, or one that has changed since";
   std::string text;

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <new>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -20,8 +19,11 @@
 #include "server/augment/self_check.h"
 #include "server/decode/packed.h"
 #include "server/prepare/file_maker.h"
+#include "server/prepare/for_each.h"
 #include "server/prepare/output_folder.h"
 #include "server/prepare/prepared_mode.h"
+#include "server/prepare/shard_builder.h"
+#include "server/prepare/shards.h"
 #include "server/read/formats/folder/class_walk.h"
 #include "server/read/formats/folder/folder_walk.h"
 #include "server/read/formats/folder/image_folder.h"
@@ -33,30 +35,6 @@ namespace {
 
 constexpr int kDiskThreads = 16;     // threads for work that waits for the disk rather than the CPU
 constexpr int kMostProblems = 1000;  // problems that prepared.yaml names; further ones are only reported
-
-// Calls `work(thread, i)` for each i < count on several threads. After the first error no further call begins; that
-// error is returned.
-template <typename Work>
-absl::Status ForEach(uint64_t count, int threads, const Work& work) {
-  std::atomic<uint64_t> next = 0;
-  std::atomic<bool> ended = false;
-  absl::Mutex mutex;
-  absl::Status first;
-  {
-    std::vector<std::jthread> running;
-    for (int thread = 0; thread < threads && static_cast<uint64_t>(thread) < count; ++thread)
-      running.emplace_back([&, thread] {
-        for (uint64_t i; !ended && (i = next++) < count;) {
-          const absl::Status status = work(thread, i);
-          if (status.ok()) continue;
-          ended = true;
-          const absl::MutexLock lock(&mutex);
-          first.Update(status);
-        }
-      });
-  }
-  return first;
-}
 
 bool IsBelow(const std::string& path, const std::string& folder) {
   return path == folder || absl::StartsWith(path, folder == "/" ? folder : folder + "/");
@@ -234,10 +212,8 @@ absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sam
   if (stopped()) return absl::CancelledError("stopped");
   STOKER_RETURN_IF_ERROR(source_.Read(id, sample));
   const std::vector<uint8_t>& file = sample.fields[0];
-  auto made = maker.Make(file);
+  const auto made = MakeFile(maker, file);
   if (!made.ok()) return NamedError(source_.index().Path(id), made.status());
-  if (made->bytes.has_value() && made->bytes->size() > kMaxImageFileBytes)
-    made = MadeFile{.problem = "it would grow beyond what stokerd reads"};
   const std::vector<uint8_t>& bytes = made->bytes.has_value() ? *made->bytes : file;
   if (!made->problem.empty()) STOKER_RETURN_IF_ERROR(Note(id, made->problem));
   STOKER_RETURN_IF_ERROR(out_.Put(worker, source_.index().Path(id), bytes));
@@ -293,13 +269,28 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& op
   return source;
 }
 
+absl::Status SetShards(const PrepareOptions& options, v1::Prepared& prepared) {
+  if (options.shard_bytes == 0 || options.shard_bytes > kMostShardBytes)
+    return absl::InvalidArgumentError(absl::StrCat("--shard-size ", options.shard_bytes, ": is not 1 byte to 4 GiB"));
+  if (prepared.has_pipeline())
+    return absl::InvalidArgumentError(
+        "--pipeline: shards do not say which ops were run, so that pixels are stored by --format folder alone");
+  prepared.mutable_shards()->set_format(options.format == PreparedFormat::kMds ? "mds" : "webdataset");
+  prepared.mutable_shards()->set_shard_bytes(options.shard_bytes);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options) {
   STOKER_ASSIGN_OR_RETURN(v1::Prepared prepared, ValidatedMode(options.mode));
   STOKER_ASSIGN_OR_RETURN(const auto source, OpenSource(options));
   STOKER_RETURN_IF_ERROR(CheckApart(source->root(), options.out));
-  prepared.set_source_fingerprint(absl::BytesToHexString(source->fingerprint()));
+  if (options.format == PreparedFormat::kFolder) {
+    prepared.set_source_fingerprint(absl::BytesToHexString(source->fingerprint()));
+  } else {  // A ledger says which files of the source shards have.
+    STOKER_RETURN_IF_ERROR(SetShards(options, prepared));
+  }
   prepared.set_tool(options.tool);
   if (!prepared.has_lossless()) {
     STOKER_ASSIGN_OR_RETURN(const uint64_t check, PixelCheck());
@@ -307,6 +298,7 @@ absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options) {
     prepared.set_pixel_check(absl::StrCat(absl::Hex(check, absl::kZeroPad16)));
   }
   STOKER_ASSIGN_OR_RETURN(OutputFolder out, OutputFolder::Open(options.out, prepared, options.overwrite));
+  if (options.format != PreparedFormat::kFolder) return PrepareShards(options, prepared, *source, std::move(out));
   return Preparation(options, prepared, *source, std::move(out)).Run();
 }
 

@@ -21,10 +21,15 @@ struct PrepareProgress {
   uint64_t bytes_out = 0;  // bytes of the files that this run made
 };
 
+// What is written: a folder of the same files, or shards of many.
+enum class PreparedFormat { kFolder, kWebDataset, kMds };
+
 struct PrepareOptions {
-  std::string data, out;   // paths of the source folder and the output folder
-  v1::Prepared mode;       // only `mode` is set; the other fields are Prepare's to fill
-  int workers = 1;         // threads, at least 1
+  std::string data, out;  // paths of the source folder and the output folder
+  v1::Prepared mode;      // only `mode` is set; the other fields are Prepare's to fill
+  PreparedFormat format = PreparedFormat::kFolder;
+  uint64_t shard_bytes = uint64_t{128} << 20;  // of a shard at most, unless one sample has more; below 2^32
+  int workers = 1;                             // threads, at least 1
   bool overwrite = false;  // Replaces what the output folder holds from other settings or other programs.
   std::string tool;        // description of the build, for prepared.yaml
 
@@ -49,11 +54,13 @@ struct PrepareReport {
   bool stopped = false;           // `stop` ended the run; the same call goes on from there.
   bool was_complete = false;      // There was nothing to do.
   std::vector<Problem> problems;  // files that this run or an earlier one could not prepare
+  uint64_t shards = 0;            // number of shards that there are now
   uint64_t might_be_scaled = 0;   // number of files made by this run with MadeFile::might_be_scaled
 };
 
-// Prepares an image folder: makes the folder `out` from `data`, file by file, with the same class folders and names. It
-// goes on where an earlier run with the same settings ended, even if that was killed. Errors say what to do.
+// Prepares an image folder: makes the folder `out` from `data`, file by file, with the same class folders and names, or
+// shards of them (shards.h). It goes on where an earlier run with the same settings ended, even if that was killed.
+// Errors say what to do.
 absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options);
 
 }  // namespace stoker

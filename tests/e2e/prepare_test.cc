@@ -5,8 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -47,8 +50,9 @@ class PrepareCommandTest : public testing::Test {
 TEST_F(PrepareCommandTest, HelpTeaches) {
   const Finished help = RunProgram({"stokerd", "prepare", "--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* text : {"--data", "--out", "--restart-interval", "--strip", "--short-side", "--quality",
-                           "--pipeline", "--workers", "--overwrite", "Examples:", "goes on\nwhere it was stopped"})
+  for (const char* text :
+       {"--data", "--out", "--restart-interval", "--strip", "--short-side", "--quality", "--pipeline", "--format",
+        "--shard-size", "--workers", "--overwrite", "Examples:", "goes on\nwhere it was stopped"})
     EXPECT_THAT(help.out, HasSubstr(text));
 }
 
@@ -118,6 +122,56 @@ TEST_F(PrepareCommandTest, CtrlCEndsItCleanlyAndSaysHowToGoOn) {
   const Finished serve = RunProgram({"stokerd", "serve", "--listen", "127.0.0.1:0", "--data", Path("out")});
   EXPECT_EQ(serve.status, 1);
   EXPECT_THAT(serve.err, HasSubstr("was not prepared to its end"));
+}
+
+// Kills runs once one more shard is there, until one comes to its end.
+TEST_F(PrepareCommandTest, ShardsOfARunThatWasKilledAreThoseOfOneThatWasNot) {
+  for (int i = 0; i < 400; ++i)
+    std::filesystem::create_symlink("image-0000.jpg", absl::StrCat(Path("in/class-00/link-"), i, ".jpg"));
+  const auto content = [&](const std::string& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(Path(folder))) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      if (entry.path().filename() != "prepared.yaml")
+        files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
+    }
+    return files;
+  };
+  for (const std::string format : {"webdataset", "mds"}) {
+    const std::vector<std::string> flags = {"--format", format, "--shard-size", "100KB", "--workers", "2"};
+    ASSERT_EQ(Prepare(flags).status, 0);
+    std::filesystem::rename(Path("out"), Path("whole"));
+    std::vector<std::string> arguments = {
+        ProgramPath("stokerd"), "prepare", "--data", Path("in"), "--out", Path("out")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    int kills = 0;
+    for (int number = 0;; ++number) {
+      const std::string shard = format == "mds" ? absl::StrFormat("out/shard.%05d.mds", number)
+                                                : absl::StrFormat("out/shard-%06d.tar", number);
+      Process run(arguments);
+      while (!run.Ended() && !std::filesystem::exists(Path(shard))) absl::SleepFor(absl::Milliseconds(1));
+      if (run.Ended()) break;
+      run.Signal(SIGKILL);
+      kills += run.Wait() == -SIGKILL;
+    }
+    EXPECT_GT(kills, 0);
+    EXPECT_THAT(Prepare(flags).out, HasSubstr("complete already, 406 files in "));
+    EXPECT_EQ(content("out"), content("whole"));
+    std::filesystem::remove_all(Path("out"));
+    std::filesystem::remove_all(Path("whole"));
+  }
+}
+
+TEST_F(PrepareCommandTest, ShardsAreServed) {
+  const Finished run = Prepare({"--format", "webdataset"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("6 files in 1 shards, 6 of them made now"));
+  StokerdProcess server({"--data", Path("out"), "--cache-dir", Path("cache")});
+  const EpochResult epoch = RunEpoch({.servers = {server.address()}, .batch_size = 3});
+  EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+  EXPECT_EQ(epoch.sample_ids.size(), 6u);
+  EXPECT_THAT(Prepare({"--format", "zip"}).err, HasSubstr("--format zip: is none of folder, webdataset and mds"));
+  EXPECT_THAT(Prepare({"--format", "folder", "--shard-size", "1MiB"}).err, HasSubstr("a folder has no shards"));
 }
 
 }  // namespace

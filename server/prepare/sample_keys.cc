@@ -1,0 +1,42 @@
+#include "server/prepare/sample_keys.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_replace.h"
+
+namespace stoker {
+namespace {
+
+std::string Escaped(std::string_view base) {
+  return absl::StrReplaceAll(absl::string_view(base.data(), base.size()), {{"%", "%25"}, {".", "%2e"}});
+}
+
+// Returns the key of `path`, with its extension or without.
+std::string KeyFrom(std::string_view path, bool with_extension) {
+  const size_t base = path.rfind('/') + 1, dot = path.rfind('.');
+  // A base name that has nothing before the dot keeps the dot.
+  const bool cut = !with_extension && dot != std::string_view::npos && dot > base;
+  return std::string(path.substr(0, base)) + Escaped(path.substr(base, cut ? dot - base : std::string_view::npos));
+}
+
+uint64_t HashOf(const std::string& key) { return XXH3_64bits(key.data(), key.size()); }
+
+}  // namespace
+
+SampleKeys::SampleKeys(const FolderIndex& index) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(index.files.size());
+  for (uint64_t id = 0; id < index.files.size(); ++id) hashes.push_back(HashOf(KeyFrom(index.Path(id), false)));
+  std::sort(hashes.begin(), hashes.end());
+  for (size_t i = 1; i < hashes.size(); ++i)
+    if (hashes[i] == hashes[i - 1] && (shared_.empty() || shared_.back() != hashes[i])) shared_.push_back(hashes[i]);
+}
+
+std::string SampleKeys::KeyOf(const std::string& path) const {
+  std::string key = KeyFrom(path, false);
+  return std::binary_search(shared_.begin(), shared_.end(), HashOf(key)) ? KeyFrom(path, true) : key;
+}
+
+}  // namespace stoker
