@@ -4,42 +4,14 @@
 # fresh once it was written, and the tests of ops pass.
 set -euo pipefail
 
-work=$1 compiler=$2
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-page=$source/docs/adding-an-op.md
-command -v patch >/dev/null && command -v python3 >/dev/null || { echo "SKIPPED: there is no patch or no python3"; exit 77; }
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/replayed_page.sh"
 
-rm -rf "$work/tree"
-mkdir -p "$work/tree"
-cd "$work/tree"
-for path in CMakeLists.txt CMakePresets.json README.md LICENSE NOTICE .clang-format dev cmake proto common server client deploy \
-  docs examples tests; do
-  [[ ! -e $source/$path ]] || cp -r "$source/$path" .
-done
-
-# The page's blocks of changes, a file each.
-awk -v folder="$work" '
-  /^```diff$/ { file = sprintf("%s/change-%02d.diff", folder, ++count); inside = 1; printf "" > file; next }
-  /^```$/ { inside = 0 }
-  inside { print > file }' "$page"
-changes=("$work"/change-*.diff)
+replay_in "$1" "$here/../../docs/adding-an-op.md"
 ((${#changes[@]} >= 5)) || { echo "$page shows ${#changes[@]} changes, and should show them all"; exit 1; }
-
-export CCACHE_BASEDIR=$work/tree CCACHE_NOHASHDIR=1
-apply() {
-  patch -p0 --quiet --fuzz=0 <"$1" || {
-    echo "docs/adding-an-op.md: a change does not fit the tree any more: correct its numbers and the lines around it. It is:"
-    cat "$1"
-    exit 1
-  }
-}
 apply "${changes[0]}"
-cmake --preset dev -B build -DSTOKER_CUDA=OFF -DSTOKER_SLOW_TESTS=OFF -DCMAKE_CXX_COMPILER="$compiler" --log-level=ERROR >/dev/null
-if cmake --build build --target stoker_ops >first.log 2>&1 || ! grep -q 'kRandomShortestSize.*not handled in switch' first.log; then
-  tail -n 20 first.log
-  echo "an op that visit.h lacks compiles, or fails for another reason"
-  exit 1
-fi
+configure "$2"
+fails_to_build stoker_ops 'kRandomShortestSize.*not handled in switch' "an op that visit.h lacks"
 
 for change in "${changes[@]:1}"; do apply "$change"; done
 python3 proto/generate_ops.py --check >/dev/null 2>&1 && { echo "what is generated was fresh before it was written"; exit 1; }
