@@ -22,3 +22,7 @@ endif()
 if(STOKER_OPENCV)
   find_package(OpenCV CONFIG REQUIRED COMPONENTS core imgcodecs imgproc)
 endif()
+# Arrow, with which Parquet is read, is not Debian's: ./dev gets it. Without it the program for it is not built.
+if(STOKER_BUILD_SERVER AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  stoker_made_once(STOKER_ARROW cmake/get_arrow.sh)
+endif()

@@ -209,7 +209,11 @@ TEST(TreeTest, ImageLibrariesStayWithTheirStages) {
   ExpectOnlyIn(std::regex("^jpeglib\\.h"), {"server/decode", "server/read", "server/prepare"});
 }
 
-TEST(TreeTest, StorageLibrariesStayWithTheirStores) { ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"}); }
+TEST(TreeTest, StorageLibrariesStayWithTheirStores) {
+  ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"});
+  // A process of its own runs it.
+  ExpectOnlyIn(std::regex("^arrow/|^parquet/"), {"server/read/formats/parquet/program"});
+}
 
 TEST(TreeTest, FoldersAreNotCalledUtilities) {
   for (const char* side : {"common", "server", "client"})

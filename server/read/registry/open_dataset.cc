@@ -129,12 +129,19 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       STOKER_ASSIGN_OR_RETURN(opened.dataset, MixedDataset::Create(config.mix(), options.find));
       return absl::OkStatus();
     }
-    case v1::DatasetConfig::kParquet:
+    case v1::DatasetConfig::kParquet: {
+      STOKER_ASSIGN_OR_RETURN(
+          auto parquet,
+          OpenParquet(config, {.name = opened.name, .threads = options.threads, .progress = options.progress}));
+      opened.warnings = parquet->warnings();
+      opened.dataset = std::move(parquet);
+      return absl::OkStatus();
+    }
     case v1::DatasetConfig::kHdf5: return absl::UnimplementedError("this build cannot read the format yet");
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(
-      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, lmdb, "
+      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, parquet, lmdb, "
       "feature_vectors, mix or synthetic");
 }
 

@@ -58,6 +58,7 @@ std::vector<std::string> PathsOf(const v1::DatasetConfig& config) {
     case v1::DatasetConfig::kMds: return MdsPathsOf(config.mds());
     case v1::DatasetConfig::kLmdb: return LmdbPathsOf(config.lmdb());
     case v1::DatasetConfig::kFeatureVectors: return PathsOf(config.feature_vectors());
+    case v1::DatasetConfig::kParquet: return PathsOf(config.parquet());
     default: return {};
   }
 }
@@ -130,6 +131,13 @@ absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfi
   return StoredDataset::Open(std::move(source.store), std::move(source.objects), std::move(format), options);
 }
 
+absl::StatusOr<std::unique_ptr<ParquetDataset>> OpenParquet(const v1::DatasetConfig& config,
+                                                            const ParquetDataset::Options& options) {
+  STOKER_ASSIGN_OR_RETURN(Source source, OpenSource(PathsOf(config), config, {.progress = nullptr}));
+  STOKER_RETURN_IF_ERROR(KeepOnly({".parquet"}, source));
+  return ParquetDataset::Open(config.parquet(), std::move(source.store), std::move(source.objects), options);
+}
+
 absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
   v1::DatasetConfig found = config;
   const std::string& path = config.data();
@@ -153,6 +161,8 @@ absl::StatusOr<v1::DatasetConfig> FindFormat(const v1::DatasetConfig& config) {
     found.mutable_mds()->add_path(path);
   } else if (has_lmdb && !has_images) {
     found.mutable_lmdb()->add_path(path);
+  } else if (ends_with(".parquet") && !has_images) {
+    found.mutable_parquet()->add_path(path);
   } else if (has_records) {
     found.mutable_tfrecord()->add_path(path);
   } else {

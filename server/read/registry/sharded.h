@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "server/read/formats/parquet/parquet_dataset.h"
 #include "server/read/stored/stored_dataset.h"
 #include "stoker/v1/config.pb.h"
 
@@ -16,6 +17,10 @@ namespace stoker {
 // Opens the dataset whose format and paths `config` names. Errors name the key or object at fault.
 absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfig& config,
                                                           const StoredDataset::Options& options);
+
+// Opens the Parquet files that `config` names. They are none of StoredDataset's shards, whose samples are ranges.
+absl::StatusOr<std::unique_ptr<ParquetDataset>> OpenParquet(const v1::DatasetConfig& config,
+                                                            const ParquetDataset::Options& options);
 
 // Returns `config`, which says `data`, with the format in its place that the objects there have. InvalidArgument says
 // what is there where no format is known for it.

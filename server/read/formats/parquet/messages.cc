@@ -1,0 +1,152 @@
+#include "server/read/formats/parquet/messages.h"
+
+#include <utility>
+
+#include "server/read/binary.h"
+
+namespace stoker {
+namespace {
+
+constexpr uint64_t kNumberBytes = sizeof(uint64_t);
+
+}  // namespace
+
+std::string SerializeFooter(const ParquetFooter& footer) {
+  BinaryWriter writer;
+  writer.Put<uint64_t>(footer.columns.size());
+  for (const ParquetColumn& column : footer.columns) {
+    writer.PutBytes(column.name);
+    writer.Put(static_cast<uint8_t>(column.type));
+    writer.Put(column.width);
+    writer.Put(column.lists);
+    writer.PutBytes(column.why);
+  }
+  writer.Put<uint64_t>(footer.row_groups.size());
+  for (const ParquetRowGroup& group : footer.row_groups) {
+    writer.Put(group.rows);
+    writer.PutBytes(group.footer);
+    for (const ParquetChunk& chunk : group.chunks) {
+      writer.Put(chunk.offset);
+      writer.Put(chunk.size);
+      writer.Put(chunk.decoded);
+    }
+  }
+  return std::move(writer.bytes);
+}
+
+bool ParseFooter(std::string_view message, ParquetFooter& footer) {
+  BinaryReader reader(message);
+  footer = {};
+  footer.columns.resize(reader.GetCount(2 * kNumberBytes + 9));
+  for (ParquetColumn& column : footer.columns) {
+    column.name = reader.GetBytes();
+    const auto type = reader.Get<uint8_t>();
+    if (type >= kParquetTypes) return false;
+    column.type = static_cast<ParquetType>(type);
+    column.width = reader.Get<uint32_t>();
+    column.lists = reader.Get<uint32_t>();
+    column.why = reader.GetBytes();
+  }
+  footer.row_groups.resize(reader.GetCount(2 * kNumberBytes + 3 * kNumberBytes * footer.columns.size()));
+  for (ParquetRowGroup& group : footer.row_groups) {
+    group.rows = reader.Get<uint64_t>();
+    group.footer = reader.GetBytes();
+    group.chunks.resize(footer.columns.size());
+    for (ParquetChunk& chunk : group.chunks) {
+      chunk.offset = reader.Get<uint64_t>();
+      chunk.size = reader.Get<uint64_t>();
+      chunk.decoded = reader.Get<uint64_t>();
+    }
+  }
+  return reader.done();
+}
+
+std::string SerializeRequest(const DecodeRequest& request) {
+  BinaryWriter writer;
+  writer.Put(request.file_size);
+  writer.Put(request.rows);
+  writer.Put(request.most_bytes);
+  writer.PutBytes(request.footer);
+  writer.Put<uint64_t>(request.columns.size());
+  for (const auto& [column, has_shape, shape] : request.columns) {
+    writer.Put(column);
+    writer.Put(static_cast<uint8_t>(has_shape));
+    writer.Put<uint64_t>(shape.size());
+    writer.PutArray(shape);
+  }
+  writer.Put<uint64_t>(request.ranges.size());
+  for (const auto& [offset, size] : request.ranges) {
+    writer.Put(offset);
+    writer.Put(size);
+  }
+  BinaryWriter whole;
+  whole.Put<uint8_t>('d');
+  whole.PutBytes(writer.bytes);
+  return std::move(whole.bytes);
+}
+
+bool ParseRequest(std::string_view message, DecodeRequest& request, std::string_view& bytes) {
+  BinaryReader whole(message);
+  request = {};
+  if (whole.Get<uint8_t>() != 'd') return false;
+  const std::string_view head = whole.GetBytes();
+  BinaryReader reader(head);
+  request.file_size = reader.Get<uint64_t>();
+  request.rows = reader.Get<uint64_t>();
+  request.most_bytes = reader.Get<uint64_t>();
+  request.footer = reader.GetBytes();
+  request.columns.resize(reader.GetCount(kNumberBytes + 5));
+  for (auto& [column, has_shape, shape] : request.columns) {
+    column = reader.Get<uint32_t>();
+    has_shape = reader.Get<uint8_t>() != 0;
+    shape = reader.GetArray<int64_t>(reader.GetCount(kNumberBytes));
+  }
+  request.ranges.resize(reader.GetCount(2 * kNumberBytes));
+  uint64_t total = 0;
+  for (auto& [offset, size] : request.ranges) {
+    offset = reader.Get<uint64_t>();
+    size = reader.Get<uint64_t>();
+    if (size > message.size()) return false;
+    total += size;
+  }
+  bytes = whole.Take(total);
+  return reader.done() && whole.done();
+}
+
+std::string SerializeColumns(const DecodedColumns& columns) {
+  BinaryWriter writer;
+  uint64_t bytes = 4 * kNumberBytes;
+  for (const auto& column : columns.columns)
+    bytes += 16 * kNumberBytes + column.sizes.size() * sizeof(uint32_t) + column.bytes.size();
+  writer.bytes.reserve(bytes);
+  writer.Put(columns.rows);
+  writer.Put<uint64_t>(columns.columns.size());
+  for (const auto& column : columns.columns) {
+    writer.Put<uint64_t>(column.shape.size());
+    writer.PutArray(column.shape);
+    writer.PutArray(column.sizes);
+  }
+  for (const auto& column : columns.columns) writer.bytes += column.bytes;
+  return std::move(writer.bytes);
+}
+
+bool ParseColumns(std::string_view message, DecodedColumns& columns) {
+  BinaryReader reader(message);
+  columns = {};
+  columns.rows = reader.Get<uint64_t>();
+  columns.columns.resize(reader.GetCount(kNumberBytes));
+  for (auto& column : columns.columns) {
+    column.shape = reader.GetArray<int64_t>(reader.GetCount(kNumberBytes));
+    column.sizes = reader.GetArray<uint32_t>(columns.rows);
+    if (column.sizes.size() != columns.rows) return false;
+  }
+  for (auto& column : columns.columns) {
+    uint64_t total = 0;
+    for (const uint32_t size : column.sizes)
+      if (size <= kMostRowBytes) total += size;
+    column.bytes = reader.Take(total);
+  }
+  return reader.done();
+}
+
+}  // namespace stoker

@@ -1,0 +1,33 @@
+#ifndef STOKER_SERVER_READ_FORMATS_PARQUET_PARQUET_COLUMNS_H_
+#define STOKER_SERVER_READ_FORMATS_PARQUET_PARQUET_COLUMNS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/read/formats/mapping/field_mapping.h"
+#include "server/read/formats/parquet/messages.h"
+#include "server/read/formats/parquet/parquet_reader.h"
+
+namespace stoker {
+
+// How the columns of Parquet files become fields. All functions are pure.
+
+// Returns the places of the columns that fields may be made of: those that `asked` names, or without any all of a type
+// that fields have.
+std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns);
+
+// Returns the field that a column is, as the column `place` of a decoded row group shows it: an image where the first
+// value begins as one. Lists of several lengths are no field, unless it `is_asked` for, where the first one's shape
+// holds.
+absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const RowGroup& group, size_t place, bool is_asked);
+
+// Maps the columns, whose fields are in `fields` in their order, as MapFields does. A struct of `bytes` and `path`, as
+// Hugging Face stores images, is called by its name alone: both `image` and `image.bytes` are its bytes, and its path
+// is left out without a warning.
+absl::StatusOr<FieldMapping> MapColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns,
+                                        const std::vector<absl::StatusOr<SourceField>>& fields);
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_READ_FORMATS_PARQUET_PARQUET_COLUMNS_H_
