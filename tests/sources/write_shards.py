@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """write_shards.py FORMAT FOLDER OUT: writes the class folder FOLDER in another format, by that format's reference tool.
 
-FORMAT is tar, tfrecord or mds. The samples stand in the order of the folder's paths, with the labels that their class
+FORMAT is tar, tfrecord, mds or lmdb. The samples stand in the order of the folder's paths, with the labels that their class
 folders have. OUT must not exist; it appears when it is whole."""
 
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,11 +52,20 @@ def write_mds(folder: Path, out: Path) -> None:
             shards.write({"image": image, "label": label})
 
 
+def write_lmdb(folder: Path, out: Path) -> None:
+    import lmdb
+
+    with lmdb.open(str(out), map_size=1 << 34) as environment, environment.begin(write=True) as transaction:
+        for i, (_, image, label) in enumerate(photographs(folder)):
+            transaction.put(b"%09d" % i, pickle.dumps((image, label)))
+
+
 def main() -> None:
     form, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     part = out.with_name(out.name + ".part")
     part.mkdir(parents=True)
-    {"tar": write_tar, "tfrecord": write_tfrecord, "mds": write_mds}[form](folder, part)
+    write = {"tar": write_tar, "tfrecord": write_tfrecord, "mds": write_mds, "lmdb": write_lmdb}[form]
+    write(folder, part)
     part.rename(out)
 
 
