@@ -21,6 +21,9 @@ constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 constexpr uint64_t kLeastConnectionsPerPeer = 64;
 constexpr uint64_t kLeastReadAhead = uint64_t{64} << 20;
 
+// The least size of a raw cache's folder.
+constexpr uint64_t kLeastDisk = uint64_t{64} << 20;
+
 constexpr char kUnixPrefix[] = "unix:/";
 
 // Splits HOST:PORT. An IPv6 address stands in brackets, since it has colons of its own.
@@ -63,6 +66,10 @@ absl::Status CheckBytes(const Settings& settings) {
     return absl::InvalidArgumentError(absl::StrCat("read_ahead: ", settings.read_ahead_bytes,
                                                    " bytes are more than memory_limit, ", settings.memory_limit_bytes,
                                                    ", which they are part of"));
+  if (settings.raw_memory_bytes > settings.memory_limit_bytes)
+    return absl::InvalidArgumentError(absl::StrCat("raw_cache.memory: ", settings.raw_memory_bytes,
+                                                   " bytes are more than memory_limit, ", settings.memory_limit_bytes,
+                                                   ", which they are part of"));
   return absl::OkStatus();
 }
 
@@ -70,6 +77,25 @@ absl::Status CheckBytes(const Settings& settings) {
 uint64_t DefaultMaxPixels(const Settings& settings) {
   return std::clamp(settings.memory_limit_bytes / 2 / kWorkerBytesPerPixel / settings.workers, kLeastPixels,
                     kMostPixels);
+}
+
+absl::Status ResolveRawCache(const v1::RawCache& config, Settings& settings) {
+  if (!config.memory().empty()) {
+    const auto bytes = ParseByteSize(config.memory());
+    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("raw_cache.memory: ", bytes.status().message()));
+    settings.raw_memory_bytes = *bytes;
+  }
+  if (!config.has_disk()) return absl::OkStatus();
+  if (config.disk().path().empty())
+    return absl::InvalidArgumentError("raw_cache.disk.path: name a folder on a local disk");
+  const auto bytes = ParseByteSize(config.disk().size());
+  if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("raw_cache.disk.size: ", bytes.status().message()));
+  if (*bytes < kLeastDisk)
+    return absl::InvalidArgumentError(
+        absl::StrCat("raw_cache.disk.size: ", *bytes, " bytes are fewer than ", kLeastDisk));
+  settings.raw_disk_path = config.disk().path();
+  settings.raw_disk_bytes = *bytes;
+  return absl::OkStatus();
 }
 
 // A quarter of the descriptors is for the dataset's files and the rest of the process.
@@ -128,6 +154,7 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
     if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("read_ahead: ", bytes.status().message()));
     settings.read_ahead_bytes = *bytes;
   }
+  STOKER_RETURN_IF_ERROR(ResolveRawCache(config.raw_cache(), settings));
   STOKER_RETURN_IF_ERROR(CheckBytes(settings));
   settings.max_pixels = config.max_pixels() == 0 ? DefaultMaxPixels(settings) : config.max_pixels();
   if (settings.max_pixels > uint64_t{1} << 32)

@@ -27,6 +27,9 @@ struct Settings {
   uint64_t memory_limit_bytes = 0;
   uint64_t span_cache_bytes = 0;      // 0: no cache
   uint64_t read_ahead_bytes = 0;      // 0: nothing is read ahead
+  uint64_t raw_memory_bytes = 0;      // of raw samples that are kept in memory; 0: none are
+  std::string raw_disk_path;          // where raw samples are kept on a disk; empty: nowhere
+  uint64_t raw_disk_bytes = 0;        // of that folder
   uint64_t max_pixels = 0;            // pixels of the largest image that a pipeline may decode
   double sample_seconds = 10;         // of one worker: what making a sample may cost, as estimated
   absl::Duration idle;                // until a stream that wants nothing lends its memory to others

@@ -124,7 +124,9 @@ absl::Status Check(const v1::ServerConfig& config, const ContentCheck& content) 
   STOKER_ASSIGN_OR_RETURN(const Access::Options access, AccessOptions(config));
   STOKER_RETURN_IF_ERROR(Access::Create(access, absl::Now).status());
   STOKER_ASSIGN_OR_RETURN(const Datasets datasets, OpenDatasets(config, settings));
-  STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets).status());
+  Settings without_disk = settings;  // It may be in use.
+  without_disk.raw_disk_path.clear();
+  STOKER_RETURN_IF_ERROR(CreateEngine(config, settings, datasets, OpenRawCache(without_disk)).status());
   const bool all = content.read_all || !content.save.empty() || !content.against.empty();
   for (const auto& [name, dataset] : datasets) {
     absl::Status status = ProbeSome(name, *dataset);

@@ -128,17 +128,24 @@ absl::Status Serve(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const Access::Options access, AccessOptions(config));
   STOKER_RETURN_IF_ERROR(
       Access::Create(access, absl::Now).status());  // Says now what would be said after the datasets.
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));  // May take long, and be stopped at once.
+  const auto raw_cache = OpenRawCache(settings);
+  STOKER_ASSIGN_OR_RETURN(auto datasets,
+                          OpenDatasets(config, settings, raw_cache));  // May take long, and be stopped at once.
   BlockStopSignals();
-  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets)));
+  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets), raw_cache));
   std::printf("listening on %s\n", server->address().c_str());
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));
   ServiceLog& service = server->service_log();
   auto reloader = std::make_unique<Reloader>(server.get(), config, [flags] { return Configuration(flags); });
+  RawCache::Stats cached;
   const auto report = [&] {
-    if (const std::string recent = service.TakeRecent(); !recent.empty())
-      spdlog::info("in the last minute: {}", recent);
+    const std::string recent = service.TakeRecent();
+    if (recent.empty()) return;
+    spdlog::info("in the last minute: {}", recent);
+    if (raw_cache == nullptr) return;
+    spdlog::info("in the last minute: {}", raw_cache->Text(cached));
+    cached = raw_cache->stats();
   };
   const std::string signal = AwaitStop({.period = kReportPeriod,
                                         .report = report,
@@ -150,6 +157,7 @@ absl::Status Serve(const Flags& flags) {
   NotifyStopping(drain);
   const bool ended = server->Drain();
   spdlog::info("served in all: {}", service.Total());
+  if (raw_cache != nullptr) spdlog::info("served in all: {}", raw_cache->Text({}));
   spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
   FlushLog();
   if (reloader->busy()) std::_Exit(0);  // It may be indexing for an hour.

@@ -32,16 +32,45 @@ constexpr int kConnectionIdleMs = 600'000;   // without a call
 constexpr uint64_t kLeastGrpcBytes = uint64_t{256} << 20;
 // How often the files of tls and access are looked at.
 constexpr absl::Duration kWatchPause = absl::Seconds(1);
+// A raw cache's disk can be full of samples of this size, if this part of the memory suffices for their table.
+constexpr uint64_t kSmallSample = uint64_t{16} << 10, kRecordsPart = 32;
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
 }  // namespace
 
-absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings) {
+namespace {
+
+// How many samples the raw cache's disk may have. Each takes memory.
+uint64_t MostRecords(const Settings& settings) {
+  const uint64_t by_memory = settings.memory_limit_bytes / kRecordsPart / DiskTier::kTableBytesPerRecord;
+  return std::max<uint64_t>(1024, std::min(settings.raw_disk_bytes / kSmallSample, by_memory));
+}
+
+}  // namespace
+
+std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind kind) {
+  if (settings.raw_memory_bytes == 0 && settings.raw_disk_path.empty()) return nullptr;
+  RawCache::Options options{.memory_bytes = settings.raw_memory_bytes, .kind = kind};
+  if (!settings.raw_disk_path.empty())
+    options.disk = {.path = settings.raw_disk_path,
+                    .size_bytes = settings.raw_disk_bytes,
+                    .most_records = MostRecords(settings),
+                    .warn = [](const std::string& line) { spdlog::warn(line); }};
+  auto cache = std::make_shared<RawCache>(options);
+  if (!cache->has_disk()) return cache;
+  const DiskTier::Stats kept = cache->stats().disk;
+  spdlog::info("raw cache: {} samples, {} of {}, on disk at {}", kept.samples, FormatByteSize(kept.bytes),
+               FormatByteSize(settings.raw_disk_bytes), settings.raw_disk_path);
+  return cache;
+}
+
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings,
+                                      const std::shared_ptr<RawCache>& raw_cache) {
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
   Datasets datasets;
   for (const auto& dataset_config : config.datasets()) {
-    OpenDatasetOptions options{.cache_dir = settings.cache_dir};
+    OpenDatasetOptions options{.cache_dir = settings.cache_dir, .raw_cache = raw_cache};
     const auto tell = [last = absl::Now()](const char* what) {
       return [last, what](uint64_t files) mutable {
         if (absl::Now() - last < absl::Seconds(5)) return;
@@ -85,7 +114,7 @@ absl::StatusOr<std::map<std::string, SampleLists>> ListsOf(const v1::ServerConfi
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
-                                                     Datasets datasets) {
+                                                     Datasets datasets, std::shared_ptr<RawCache> raw_cache) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
   STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(config, datasets));
   return Engine::Create({.catalog = {.datasets = std::move(datasets),
@@ -95,6 +124,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
                          .read_ahead_bytes = settings.read_ahead_bytes,
+                         .raw_cache = std::move(raw_cache),
                          .limits = {settings.max_pixels, settings.sample_seconds},
                          .idle = settings.idle,
                          .pixel_check = pixel_check,
@@ -103,16 +133,18 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config) {
   STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings));
-  return Start(config, std::move(settings), std::move(datasets));
+  const auto raw_cache = OpenRawCache(settings);
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(config, settings, raw_cache));
+  return Start(config, std::move(settings), std::move(datasets), raw_cache);
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Settings settings,
-                                                      Datasets datasets) {
+                                                      Datasets datasets, std::shared_ptr<RawCache> raw_cache) {
   STOKER_ASSIGN_OR_RETURN(const Access::Options options, AccessOptions(config));
   STOKER_ASSIGN_OR_RETURN(auto access, Access::Create(options, absl::Now));
-  STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets)));
-  std::unique_ptr<Server> server(new Server(std::move(settings), std::move(engine), std::move(access)));
+  STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets), raw_cache));
+  std::unique_ptr<Server> server(
+      new Server(std::move(settings), std::move(raw_cache), std::move(engine), std::move(access)));
   STOKER_RETURN_IF_ERROR(server->Listen());
   server->watch_ = std::make_unique<Periodic>(kWatchPause, [watched = server.get()] { watched->Watch(); });
   return server;
@@ -142,8 +174,10 @@ std::unique_ptr<ServedTls> Serve(const std::optional<Settings::Tls>& tls) {
 
 }  // namespace
 
-Server::Server(Settings settings, std::unique_ptr<Engine> engine, std::unique_ptr<Access> access)
+Server::Server(Settings settings, std::shared_ptr<RawCache> raw_cache, std::unique_ptr<Engine> engine,
+               std::unique_ptr<Access> access)
     : settings_(std::move(settings)),
+      raw_cache_(std::move(raw_cache)),
       engine_(std::move(engine)),
       access_(std::move(access)),
       tls_(Serve(settings_.tls)),
@@ -257,7 +291,7 @@ absl::Status Server::Listen() {
 
 absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig& fresh) {
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(fresh));
-  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(fresh, settings));
+  STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(fresh, settings, raw_cache_));
   const auto catalog = engine_->catalog();
   for (auto& [name, dataset] : datasets) {
     const auto kept = catalog->datasets.find(name);

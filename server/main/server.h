@@ -32,18 +32,26 @@ namespace stoker {
 using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
 
 // Opens the datasets of a configuration, of which `settings` was resolved. Takes long for a folder that was never
-// indexed, and then logs its progress. Errors name the key or path.
-absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings);
+// indexed, and then logs its progress. What is read from slow storage is kept in `raw_cache`, which may be null. Errors
+// name the key or path.
+absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings,
+                                      const std::shared_ptr<RawCache>& raw_cache = nullptr);
+
+// Returns the cache that the settings ask for, or null, and logs what it has. What is wrong with its disk is logged,
+// and the cache is without it.
+std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind kind = Admission::Kind::kServing);
 
 // A running stokerd: datasets opened, workers started, the port answering. Wires the stages and owns them.
 //
 // Thread-safe but for its destruction, which ends all calls at once.
 class Server {
  public:
-  // Starts workers over `datasets`, and listens. `settings` was resolved of `config`. The files of `tls` and `access`
-  // are read again when they change, at most a second later. Errors name the key or address.
+  // Starts workers over `datasets`, which were opened with `raw_cache`, and listens. `settings` was resolved of
+  // `config`. The files of `tls` and `access` are read again when they change, at most a second later. Errors name the
+  // key or address.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Settings settings,
-                                                       Datasets datasets);
+                                                       Datasets datasets,
+                                                       std::shared_ptr<RawCache> raw_cache = nullptr);
 
   // Resolves `config` and starts a server over its datasets.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config);
@@ -63,6 +71,9 @@ class Server {
 
   // Returns whether gRPC's threads and the workers still answer. Never blocks.
   bool Healthy();
+
+  // Keeps samples of slow storage; null where nothing does.
+  const RawCache* raw_cache() const { return raw_cache_.get(); }
 
   // Counts what streams do.
   ServiceLog& service_log() { return service_.log(); }
@@ -87,7 +98,8 @@ class Server {
   bool Drain();
 
  private:
-  Server(Settings settings, std::unique_ptr<Engine> engine, std::unique_ptr<Access> access);
+  Server(Settings settings, std::shared_ptr<RawCache> raw_cache, std::unique_ptr<Engine> engine,
+         std::unique_ptr<Access> access);
 
   absl::Status Listen();
   std::shared_ptr<grpc::ServerCredentials> Credentials() const;
@@ -102,6 +114,7 @@ class Server {
   void Accept(ListeningSockets sockets);
 
   const Settings settings_;
+  const std::shared_ptr<RawCache> raw_cache_;  // null where nothing is kept
   const std::unique_ptr<Engine> engine_;
   const std::unique_ptr<Access> access_;
   const std::unique_ptr<ServedTls> tls_;  // null without TLS
@@ -126,9 +139,9 @@ class Server {
 // What `config` says of who may do what. Errors name the dataset.
 absl::StatusOr<Access::Options> AccessOptions(const v1::ServerConfig& config);
 
-// The engine over `datasets`: what Start serves.
+// The engine over `datasets`: what Start serves. `raw_cache` may be null.
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
-                                                     Datasets datasets);
+                                                     Datasets datasets, std::shared_ptr<RawCache> raw_cache);
 
 // "stokerd 0.1.0, gRPC 1.51.1 with Stoker's fixes 1": for people, never compared.
 std::string BuildDescription();

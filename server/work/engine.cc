@@ -38,15 +38,25 @@ uint64_t SubsetBytes(const Engine::Options& options, const Engine::Catalog& cata
   return std::min(options.memory_limit_bytes / kSubsetPart, most);
 }
 
+// Whether a dataset lies on slow storage.
+bool HasSlow(const Engine::Catalog& catalog) {
+  return std::any_of(catalog.datasets.begin(), catalog.datasets.end(),
+                     [](const auto& entry) { return entry.second->stored() != nullptr; });
+}
+
 // Bytes for what is read ahead.
 uint64_t AheadBytes(const Engine::Options& options, const Engine::Catalog& catalog) {
-  const bool needed = std::any_of(catalog.datasets.begin(), catalog.datasets.end(),
-                                  [](const auto& entry) { return entry.second->stored() != nullptr; });
-  return needed ? options.read_ahead_bytes : 0;
+  return HasSlow(catalog) ? options.read_ahead_bytes : 0;
+}
+
+// Bytes for samples that are kept as they are stored.
+uint64_t RawBytes(const Engine::Options& options, const Engine::Catalog& catalog) {
+  return options.raw_cache != nullptr && HasSlow(catalog) ? options.raw_cache->most_bytes() : 0;
 }
 
 uint64_t ReservedBytes(const Engine::Options& options, const Engine::Catalog& catalog, uint64_t subset_bytes) {
   uint64_t bytes = kBaseBytes + options.span_cache_bytes + subset_bytes + AheadBytes(options, catalog) +
+                   RawBytes(options, catalog) +
                    options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
   for (const auto& [name, dataset] : catalog.datasets) bytes += dataset->resident_bytes();
   for (const auto& [name, lists] : catalog.lists)
@@ -66,7 +76,7 @@ absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options, const Engine:
         "memory_limit: ", MiB(options.memory_limit_bytes),
         " is too little: the process, its datasets, caches and what is read ahead, and ", options.workers,
         " workers for images of ", options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams,
-        " streams ", MiB(least), "; raise memory_limit, or lower max_pixels, workers or span_cache"));
+        " streams ", MiB(least), "; raise memory_limit, or lower max_pixels, workers, span_cache or raw_cache"));
   return options.memory_limit_bytes - reserved;
 }
 
@@ -105,6 +115,7 @@ Engine::Engine(Options options, uint64_t slab_bytes)
       workers_({.workers = options_.workers,
                 .slab_bytes = slab_bytes,
                 .ahead_bytes = AheadBytes(options_, options_.catalog),
+                .raw_cache = options_.raw_cache,
                 .limits = options_.limits,
                 .cache_bytes = options_.span_cache_bytes,
                 .idle = options_.idle}),

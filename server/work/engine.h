@@ -41,6 +41,7 @@ class Engine {
     uint64_t memory_limit_bytes = 0;          // the process's peak resident memory
     uint64_t span_cache_bytes = 0;            // the part of it that keeps spans for reuse
     uint64_t read_ahead_bytes = 0;            // the part of it for what is read ahead, where a dataset needs that
+    std::shared_ptr<RawCache> raw_cache;      // has a part of it too, for datasets that are read ahead; may be null
     SampleLimits limits;                      // the most that it does for one sample
     absl::Duration idle = absl::Seconds(10);  // until an idle stream's memory is lent
     uint64_t pixel_check = 0;                 // hash of the start-up self-check

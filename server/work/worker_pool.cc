@@ -371,6 +371,7 @@ WorkerPool::WorkerPool(Options options)
       slabs_(
           options.slab_bytes, [state = state_] { state->Wake(); }, options.idle, options.clock),
       ahead_({.budget_bytes = options.ahead_bytes,
+              .cache = options.raw_cache,
               .on_ready = [state = state_] { state->WakeOne(); },
               .clock = options.clock}) {
   STOKER_CHECK(options.workers >= 1);

@@ -111,9 +111,10 @@ class WorkerPool {
   static constexpr double kSpanSeconds = 60;
 
   struct Options {
-    int workers = 1;           // threads, at least 1
-    uint64_t slab_bytes = 0;   // memory that they share
-    uint64_t ahead_bytes = 0;  // memory for bytes that are read ahead; 0: nothing is
+    int workers = 1;                      // threads, at least 1
+    uint64_t slab_bytes = 0;              // memory that they share
+    uint64_t ahead_bytes = 0;             // memory for bytes that are read ahead; 0: nothing is
+    std::shared_ptr<RawCache> raw_cache;  // keeps what is read ahead; null: nothing does
     SampleLimits limits;
     uint64_t cache_bytes = 0;                 // the cache keeps so many bytes of spans; 0: none
     absl::Duration idle = absl::Seconds(10);  // after so long a stream that wants nothing lends its memory to others

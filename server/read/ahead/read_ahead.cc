@@ -28,6 +28,7 @@ struct ReadAhead::Read {
   Job* job = nullptr;
   ReadPlan::Read range;
   ObjectInfo object;
+  KeptBytes kept = nullptr;  // the bytes, where the cache has them in memory
   std::unique_ptr<uint8_t[]> bytes;
   absl::Status status;
   bool failed_here = false;  // We failed, rather than the store: there was no memory.
@@ -122,6 +123,13 @@ struct ReadAhead::State {
 
   void Plan(Job& job) ABSL_LOCKS_EXCLUDED(mutex);
   void Begin(Read& read) ABSL_LOCKS_EXCLUDED(mutex);
+  void BeginAtStore(Read& read) ABSL_LOCKS_EXCLUDED(mutex);
+
+  // Whether the cache has the sample that is stored there.
+  bool IsKept(const StoredSamples& stored, const StoredSamples::Place& place) const;
+
+  // Gives the cache the bytes of a sample that came with `read`.
+  void Keep(const Read& read, const ReadPlan::Sample& sample, std::span<const uint8_t> bytes) const;
 
   // A read has ended. Called on any thread.
   void End(Read& read) ABSL_LOCKS_EXCLUDED(mutex);
@@ -227,7 +235,8 @@ void ReadAhead::State::Plan(Job& job) {
     most = budget / kGroupPart;
   }
   try {
-    ReadPlan plan = PlanReads(*job.stored, job.ids(), most);
+    const auto is_kept = [&](const StoredSamples::Place& place) { return IsKept(*job.stored, place); };
+    ReadPlan plan = PlanReads(*job.stored, job.ids(), most, options.cache == nullptr ? IsKeptAt() : IsKeptAt(is_kept));
     job.reads.reserve(plan.reads.size());
     for (const ReadPlan::Read& range : plan.reads)
       job.reads.push_back({.job = &job, .range = range, .object = job.stored->ObjectAt(range.object)});
@@ -241,17 +250,43 @@ void ReadAhead::State::Plan(Job& job) {
   job.planned = true;
 }
 
+bool ReadAhead::State::IsKept(const StoredSamples& stored, const StoredSamples::Place& place) const {
+  const auto key = KeyOf(stored.store(), stored.ObjectAt(place.object), place.offset, place.size);
+  if (key.has_value() && options.cache->Has(*key)) return true;
+  if (key.has_value()) options.cache->Miss(place.size);
+  return false;
+}
+
 void ReadAhead::State::Begin(Read& read) {
+  const ReadPlan::Read& range = read.range;
   try {
-    read.begun = options.clock();
-    read.bytes = std::make_unique_for_overwrite<uint8_t[]>(read.range.size);
-    const std::span<uint8_t> into(read.bytes.get(), read.range.size);
-    Store::Done done = [this, &read](const absl::Status& status) {
-      read.status = status;
-      End(read);
-    };
+    const auto key =
+        range.kept ? KeyOf(read.job->stored->store(), read.object, range.offset, range.size) : std::nullopt;
+    if (key.has_value()) read.kept = options.cache->GetFromMemory(*key, range.size);
+    if (read.kept != nullptr) return End(read);
+    read.bytes = std::make_unique_for_overwrite<uint8_t[]>(range.size);
+    if (!key.has_value()) return BeginAtStore(read);
+    options.cache->ReadFromDisk(*key, std::span(read.bytes.get(), range.size), [this, &read](bool was_kept) {
+      if (was_kept) return End(read);
+      BeginAtStore(read);
+    });
+  } catch (const std::bad_alloc&) {  // Then nobody has taken the read.
+    read.failed_here = true;
+    End(read);
+  }
+}
+
+void ReadAhead::State::BeginAtStore(Read& read) {
+  read.begun = options.clock();
+  Store::Done done = [this, &read](const absl::Status& status) {
+    Learn(options.clock() - read.begun);
+    read.status = status;
+    End(read);
+  };
+  const std::span<uint8_t> into(read.bytes.get(), read.range.size);
+  try {
     read.job->stored->store().Read({&read.object, read.range.offset, into}, std::move(done));
-  } catch (const std::bad_alloc&) {  // Then the store has not taken the read.
+  } catch (const std::bad_alloc&) {
     read.failed_here = true;
     End(read);
   }
@@ -259,7 +294,6 @@ void ReadAhead::State::Begin(Read& read) {
 
 void ReadAhead::State::End(Read& read) {
   Job& job = *read.job;
-  Learn(options.clock() - read.begun);
   bool last = false;
   {
     absl::MutexLock lock(&mutex);
@@ -282,6 +316,12 @@ void ReadAhead::State::Learn(std::chrono::nanoseconds latency) {
   // Two threads may each forget the other's measurement, which does no harm to an average.
   const int64_t usual = usual_ns, now = std::max<int64_t>(latency.count(), 1);
   usual_ns = usual == 0 ? now : usual + (now - usual) / kWeight;
+}
+
+void ReadAhead::State::Keep(const Read& read, const ReadPlan::Sample& sample, std::span<const uint8_t> bytes) const {
+  if (options.cache == nullptr) return;
+  const auto key = KeyOf(read.job->stored->store(), read.object, read.range.offset + sample.offset, sample.size);
+  if (key.has_value()) options.cache->Put(*key, bytes);
 }
 
 // ---- groups and readers ----
@@ -313,7 +353,11 @@ std::optional<absl::Status> ReadAhead::Group::Read(uint64_t id, SampleBytes& sam
   const ReadAhead::Read& read = job_->reads[place->read];
   if (read.failed_here || (!read.status.ok() && read.range.samples > 1)) return std::nullopt;
   if (!read.status.ok()) return job_->stored->ReadError(id, read.status);
-  return job_->stored->Parse(id, std::span(read.bytes.get() + place->offset, place->size), sample);
+  const std::span<const uint8_t> bytes =
+      read.kept != nullptr ? std::span(*read.kept) : std::span(read.bytes.get() + place->offset, place->size);
+  const absl::Status parsed = job_->stored->Parse(id, bytes, sample);
+  if (parsed.ok() && read.kept == nullptr) job_->state->Keep(read, *place, bytes);
+  return parsed;
 }
 
 ReadAhead::Reader::Reader(std::shared_ptr<State> state, std::shared_ptr<Lane> lane)

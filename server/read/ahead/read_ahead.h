@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "server/read/cached/raw_cache.h"
 #include "server/read/dataset.h"
 
 namespace stoker {
@@ -21,6 +22,9 @@ namespace stoker {
 // left for another one (dynamic threshold: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998), so
 // that nobody takes it all. A reader that has no other group never waits for the budget: what has no room is left out,
 // and whoever needs it reads it then. So no reader waits for another.
+//
+// With a cache, samples that it has are not read from the store, and those that were read are kept there once they
+// parse.
 //
 // Thread-safe. One thread begins all reads and frees what was read. The budget bounds the bytes that are read or being
 // read; beside these each group that waits keeps a few hundred bytes. No lock is held over I/O.
@@ -36,8 +40,9 @@ class ReadAhead {
 
   struct Options {
     uint64_t budget_bytes = 0;
-    int requests = 1024;                       // of all stores, at once; a store may have a lower bound of its own
-    std::function<void()> on_ready = nullptr;  // is called on any thread whenever a group is ready; must not block
+    int requests = 1024;                        // of all stores, at once; a store may have a lower bound of its own
+    std::shared_ptr<RawCache> cache = nullptr;  // null: nothing is kept
+    std::function<void()> on_ready = nullptr;   // is called on any thread whenever a group is ready; must not block
     Clock clock = std::chrono::steady_clock::now;
   };
 

@@ -10,10 +10,12 @@ struct Wanted {
   uint64_t id = 0;
   size_t index = 0;  // in the order of need
   StoredSamples::Place place;
+  bool kept = false;
 };
 
-// Returns the samples that fit, in the order in which they are stored.
-std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes) {
+// Returns the samples that fit: those to be read in the order in which they are stored, then those that are kept.
+std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
+                                  const IsKeptAt& is_kept) {
   std::vector<Wanted> wanted;
   wanted.reserve(ids.size());
   uint64_t bytes = 0;
@@ -21,10 +23,11 @@ std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const u
     const StoredSamples::Place place = stored.PlaceOf(id);
     if (place.size > most_bytes - bytes) break;
     bytes += place.size;
-    wanted.push_back({id, wanted.size(), place});
+    wanted.push_back({id, wanted.size(), place, is_kept && is_kept(place)});
   }
   std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
-    return std::tuple(a.place.object, a.place.offset, a.index) < std::tuple(b.place.object, b.place.offset, b.index);
+    return std::tuple(a.kept, a.place.object, a.place.offset, a.index) <
+           std::tuple(b.kept, b.place.object, b.place.offset, b.index);
   });
   return wanted;
 }
@@ -39,19 +42,20 @@ bool AreNeighbours(const ReadPlan::Read& read, const StoredSamples::Place& next)
 
 }  // namespace
 
-ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes) {
+ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
+                   const IsKeptAt& is_kept) {
   struct Ordered {
     ReadPlan::Read read;
     size_t index;     // of the sample that needs it first
     uint32_t number;  // in stored order
   };
-  const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes);
+  const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes, is_kept);
   std::vector<Ordered> reads;
   ReadPlan plan;
   plan.samples.reserve(wanted.size());
-  for (const auto& [id, index, place] : wanted) {
-    if (reads.empty() || !AreNeighbours(reads.back().read, place))
-      reads.push_back({{place.object, place.offset, 0, 0}, index, static_cast<uint32_t>(reads.size())});
+  for (const auto& [id, index, place, kept] : wanted) {
+    if (reads.empty() || kept || !AreNeighbours(reads.back().read, place))
+      reads.push_back({{place.object, place.offset, 0, 0, kept}, index, static_cast<uint32_t>(reads.size())});
     ReadPlan::Read& read = reads.back().read;
     read.size = std::max(read.size, place.offset + place.size - read.offset);
     ++read.samples;

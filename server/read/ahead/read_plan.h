@@ -2,6 +2,7 @@
 #define STOKER_SERVER_READ_AHEAD_READ_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ReadPlan {
     uint64_t object = 0;            // its number (StoredSamples::Place)
     uint64_t offset = 0, size = 0;  // bytes
     uint32_t samples = 0;           // that lie in it
+    bool kept = false;              // it is one sample, which a cache has
   };
   // Where a sample lies in its read.
   struct Sample {
@@ -33,9 +35,13 @@ struct ReadPlan {
 inline constexpr uint64_t kMostGapBytes = uint64_t{64} << 10;
 inline constexpr uint64_t kMostReadBytes = uint64_t{8} << 20;
 
+// Whether a cache has the sample that is stored there.
+using IsKeptAt = std::function<bool(const StoredSamples::Place&)>;
+
 // Plans the reads for the samples `ids`, in which one may stand twice. The samples from the first on at which the sum
-// of sizes would be above `most_bytes` are left out. Pure.
-ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes);
+// of sizes would be above `most_bytes` are left out. A sample that `is_kept` is read by itself; without it none is.
+ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
+                   const IsKeptAt& is_kept = nullptr);
 
 }  // namespace stoker
 

@@ -81,7 +81,8 @@ absl::Status OpenStoredFolder(const v1::DatasetConfig& config, const OpenDataset
                                                                               .list = url.list,
                                                                               .cache_dir = options.cache_dir,
                                                                               .threads = options.threads,
-                                                                              .progress = options.progress}));
+                                                                              .progress = options.progress,
+                                                                              .cache = options.raw_cache}));
   opened.warnings = folder->warnings();
   opened.dataset = std::move(folder);
   return absl::OkStatus();
@@ -115,8 +116,8 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
     case v1::DatasetConfig::kMds:
     case v1::DatasetConfig::kLmdb:
     case v1::DatasetConfig::kFeatureVectors: {
-      STOKER_ASSIGN_OR_RETURN(auto shards,
-                              OpenShards(config, {opened.name, options.cache_dir, options.threads, options.progress}));
+      STOKER_ASSIGN_OR_RETURN(auto shards, OpenShards(config, {opened.name, options.cache_dir, options.threads,
+                                                               options.progress, options.raw_cache}));
       opened.warnings = shards->warnings();
       opened.dataset = std::move(shards);
       return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/read/cached/raw_cache.h"
 #include "server/read/dataset.h"
 #include "stoker/v1/config.pb.h"
 
@@ -28,6 +29,7 @@ struct OpenDatasetOptions {
   // thread, but by one at a time.
   std::function<void(uint64_t files)> progress;
   std::function<void(uint64_t samples)> content_progress;
+  std::shared_ptr<RawCache> raw_cache;  // keeps what is read from slow storage; null: nothing does
   // Returns a dataset that was opened before, by its name, or null: a mix is made of them.
   std::function<std::shared_ptr<const Dataset>(const std::string& name)> find =
       [](const std::string&) -> std::shared_ptr<const Dataset> { return nullptr; };

@@ -1,6 +1,7 @@
 #include "server/read/stored/stored_dataset.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,9 @@ absl::StatusOr<std::unique_ptr<StoredDataset>> StoredDataset::Open(std::shared_p
   if (dataset->index_.size() == 0)
     return absl::InvalidArgumentError(absl::StrCat(dataset->description(), ": there is no sample in its shards"));
   dataset->fingerprint_ = dataset->index_.Fingerprint(dataset->format_->identity());
+  const auto& sizes = dataset->index_.sizes;
+  dataset->reads_.emplace(dataset->store_->is_remote() ? options.cache : nullptr,
+                          std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}));
   return dataset;
 }
 
@@ -55,8 +59,11 @@ absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
   // The buffer moves out, since Parse writes to `sample`.
   std::vector<uint8_t> stored = std::move(sample.stored);
   stored.resize(place.size);
-  const absl::Status read = ReadNow(*store_, {&index_.shards[place.object].object, place.offset, stored});
+  const ObjectInfo& object = index_.shards[place.object].object;
+  std::optional<SampleKey> to_keep;
+  const absl::Status read = reads_->Read(*store_, {&object, place.offset, stored}, to_keep);
   const absl::Status status = read.ok() ? Parse(id, stored, sample) : ReadError(id, read);
+  if (status.ok()) reads_->Keep(to_keep, stored);
   sample.stored = std::move(stored);
   return status;
 }

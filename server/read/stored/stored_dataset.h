@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/read/cached/cached_reads.h"
 #include "server/read/dataset.h"
 #include "server/read/formats/shard_format.h"
 #include "server/read/index/shard_index.h"
@@ -27,6 +29,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
     int threads = 16;       // threads that index shards
     // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
     std::function<void(uint64_t samples)> progress;
+    std::shared_ptr<RawCache> cache = nullptr;  // keeps what is read from a store that is remote; null: nothing does
   };
 
   // Opens the shards `objects` of `store`. The index comes from the cache if that still holds, or else from the shards.
@@ -70,6 +73,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
   ShardIndex index_;
   std::string fingerprint_;
   std::vector<std::string> warnings_;
+  std::optional<CachedReads> reads_;
 };
 
 }  // namespace stoker

@@ -32,6 +32,10 @@ class Store {
   // Says for people where the root is: "/data/shards", "s3://bucket/train".
   virtual std::string description() const = 0;
 
+  // Returns what tells the root apart from every other: equal where the same names mean the same objects, and with '/'
+  // and a name behind it the objects' own.
+  virtual std::string identity() const { return description(); }
+
   // Whether a read takes so long that it pays to begin it before a worker needs the bytes.
   virtual bool is_remote() const = 0;
 

@@ -67,6 +67,9 @@ absl::StatusOr<std::unique_ptr<StoredFolder>> StoredFolder::Open(std::shared_ptr
   const FolderIndex& index = folder->listing_.index;
   for (const auto& one : index.classes) folder->class_names_.push_back(PrintableName(one.name));
   if (index.skipped_files > 0) folder->warnings_.push_back(index.SkippedNote());
+  uint64_t bytes = 0;
+  for (uint64_t id = 0; id < folder->size(); ++id) bytes += index.files.sizes[id];
+  folder->reads_.emplace(folder->store_->is_remote() ? options.cache : nullptr, bytes);
   return folder;
 }
 
@@ -161,8 +164,10 @@ absl::Status StoredFolder::Read(uint64_t id, SampleBytes& sample) const {
   const ObjectInfo object = listing_.Object(id);
   std::vector<uint8_t> stored = std::move(sample.stored);
   stored.resize(object.size);
-  const absl::Status read = ReadNow(*store_, {&object, 0, stored});
+  std::optional<SampleKey> to_keep;
+  const absl::Status read = reads_->Read(*store_, {&object, 0, stored}, to_keep);
   const absl::Status status = read.ok() ? Parse(id, stored, sample) : ReadError(id, read);
+  if (status.ok()) reads_->Keep(to_keep, stored);
   sample.stored = std::move(stored);
   return status;
 }

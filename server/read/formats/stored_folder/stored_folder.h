@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/read/cached/cached_reads.h"
 #include "server/read/dataset.h"
 #include "server/read/formats/stored_folder/listing_file.h"
 #include "server/read/formats/stored_folder/object_listing.h"
@@ -39,6 +41,7 @@ class StoredFolder final : public Dataset, private Labels, private StoredSamples
     // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
     std::function<void(uint64_t files)> progress;
     uint64_t listed_anew = kListedAnew;
+    std::shared_ptr<RawCache> cache = nullptr;  // keeps what is read from a store that is remote; null: nothing does
   };
 
   // Opens the class folders below the store's root. Errors are the store's, those of ListClasses and DescribeClasses,
@@ -85,6 +88,8 @@ class StoredFolder final : public Dataset, private Labels, private StoredSamples
   std::string kept_path_;                 // of the index; empty where none is kept
   std::vector<std::string> class_names_;  // printable
   std::vector<std::string> warnings_;
+
+  std::optional<CachedReads> reads_;
 
   mutable std::atomic<bool> kept_dropped_ = false;  // whether a read has removed the index
 };

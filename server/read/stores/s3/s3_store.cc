@@ -119,6 +119,11 @@ HttpRequest S3Store::RequestForObject(const std::string& method, const std::stri
   return request;
 }
 
+std::string S3Store::identity() const {
+  return absl::StrCat(place_.scheme, place_.host, place_.path,
+                      prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1));
+}
+
 absl::Status S3Store::ListPages(const std::string& prefix, std::map<std::string, std::string> query, uint64_t most,
                                 const std::function<uint64_t(ListAnswer&)>& take) {
   query.insert(

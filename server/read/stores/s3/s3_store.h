@@ -34,6 +34,7 @@ class S3Store final : public Store {
                                                        Options options);
 
   std::string description() const override { return root_; }
+  std::string identity() const override;  // The endpoint is part of it: others may have a bucket of this name.
   bool is_remote() const override { return true; }
   absl::StatusOr<std::vector<ObjectInfo>> List(const Listing& listing) override;
   absl::StatusOr<std::vector<std::string>> Folders() override;

@@ -82,6 +82,27 @@ TEST(SettingsTest, WhatIsReadAheadIsAnEighthOfTheMemoryUnlessItIsSaid) {
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("read_ahead: "));
 }
 
+TEST(SettingsTest, ARawCacheHasAPartOfTheMemoryAndAFolder) {
+  v1::ServerConfig config;
+  config.set_memory_limit("1GiB");
+  EXPECT_EQ(Resolve(config)->raw_memory_bytes, 0);
+  config.mutable_raw_cache()->set_memory("100MiB");
+  EXPECT_EQ(Resolve(config)->raw_memory_bytes, uint64_t{100} << 20);
+  config.mutable_raw_cache()->set_memory("2GiB");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("raw_cache.memory: 2147483648 bytes are more"));
+  config.mutable_raw_cache()->clear_memory();
+  v1::DiskCache& disk = *config.mutable_raw_cache()->mutable_disk();
+  disk.set_size("1TiB");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("raw_cache.disk.path: name a folder"));
+  disk.set_path("/nvme");
+  EXPECT_EQ(Resolve(config)->raw_disk_bytes, uint64_t{1} << 40);
+  EXPECT_EQ(Resolve(config)->raw_disk_path, "/nvme");
+  disk.clear_size();
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("raw_cache.disk.size: "));
+  disk.set_size("1MiB");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("raw_cache.disk.size: 1048576 bytes are fewer"));
+}
+
 // A folder that stands for a machine's root. It says which cgroups the process is in, and their limits.
 class CgroupTest : public testing::Test {
  protected:

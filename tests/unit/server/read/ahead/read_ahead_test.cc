@@ -1,11 +1,13 @@
 #include "server/read/ahead/read_ahead.h"
 
+#include <fstream>
 #include <thread>
 
 #include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/held_store.h"
+#include "tests/unit/server/read/formats/folder/temporary_folder.h"
 
 namespace stoker {
 namespace {
@@ -41,6 +43,16 @@ std::optional<absl::Status> Read(const ReadAhead::Group& group, uint64_t id, uin
   auto status = group.Read(id, sample);
   if (status.has_value() && status->ok()) field = sample.fields[0][0];
   return status;
+}
+
+// Flips a byte of the first sample that the cache in `folder` keeps on the disk.
+void Damage(const TemporaryFolder& folder) {
+  std::fstream file(folder.path("stoker-raw-cache/00000001.segment"), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(16 + 64 + 10);
+  const int byte = file.get();
+  file.seekp(16 + 64 + 10);
+  file.put(static_cast<char>(byte ^ 1));
+  ASSERT_TRUE(file.good());
 }
 
 class ReadAheadTest : public testing::Test {
@@ -206,6 +218,61 @@ TEST_F(ReadAheadTest, AStoreMayEndReadsAtOnce) {
   ready_.Await(50);
   uint8_t field = 0;
   EXPECT_EQ(Read(*groups[49], 149, field), absl::OkStatus());
+}
+
+TEST_F(ReadAheadTest, WhatParsedIsKeptAndNotReadAgain) {
+  TemporaryFolder folder;
+  for (const bool on_disk : {false, true}) {
+    dataset_ = std::make_shared<HeldDataset>(1000, kSample, 0);
+    stored_ = {dataset_, dataset_.get()};
+    dataset_->store().Open();
+    dataset_->bad = 3;
+    RawCache::Options kept{.memory_bytes = on_disk ? 0u : 64u << 20};
+    if (on_disk) kept.disk = {.path = folder.path(), .size_bytes = 64 << 20, .most_records = 1000};
+    for (int start = 0; start < 2; ++start) {
+      auto cache = std::make_shared<RawCache>(kept);
+      ReadyCount ready;
+      ReadAhead ahead({.budget_bytes = 64 << 20, .cache = cache, .on_ready = ready.OnReady()});
+      const auto reader = ahead.OpenReader();
+      const size_t before = dataset_->store().reads();
+      for (int i = 0; i < 2; ++i) {
+        const auto group = reader->Add(stored_, Ids({2, 3, 4}));
+        ready.Await(i + 1);
+        uint8_t field = 0;
+        for (const uint64_t id : {2, 4}) {
+          EXPECT_EQ(Read(*group, id, field), absl::OkStatus());
+          EXPECT_EQ(field, HeldDataset::FieldOf(*dataset_, id));
+        }
+        EXPECT_TRUE(absl::IsDataLoss(*Read(*group, 3, field))) << "what does not parse is not kept";
+      }
+      // At another start the disk has it, and memory has not.
+      const bool was_kept = start == 1 && on_disk;
+      EXPECT_EQ(dataset_->store().sizes()[before], was_kept ? kSample : 3 * kSample);
+      EXPECT_EQ(cache->stats().memory_hits, on_disk ? 0 : 2);
+      EXPECT_EQ(cache->stats().disk_hits >= 4, was_kept);
+    }
+  }
+}
+
+TEST_F(ReadAheadTest, WhatIsDamagedOnTheDiskComesFromTheStore) {
+  TemporaryFolder folder;
+  RawCache::Options kept;
+  kept.disk = {.path = folder.path(), .size_bytes = 64 << 20, .most_records = 1000};
+  dataset_->store().Open();
+  for (int start = 0; start < 2; ++start) {
+    if (start == 1) Damage(folder);
+    ReadyCount ready;
+    ReadAhead ahead({.budget_bytes = 64 << 20, .cache = std::make_shared<RawCache>(kept), .on_ready = ready.OnReady()});
+    const auto reader = ahead.OpenReader();
+    const auto group = reader->Add(stored_, Ids({1, 2, 3}));
+    ready.Await(1);
+    for (const uint64_t id : {1, 2, 3}) {
+      uint8_t field = 0;
+      EXPECT_EQ(Read(*group, id, field), absl::OkStatus());
+      EXPECT_EQ(field, HeldDataset::FieldOf(*dataset_, id));
+    }
+    EXPECT_EQ(dataset_->store().reads(), start == 0 ? 3 : 4);
+  }
 }
 
 TEST_F(ReadAheadTest, TheEndWaitsForReadsThatHaveBegun) {

@@ -48,6 +48,23 @@ TEST(ReadPlanTest, NeighboursAreReadTogetherWhereGapsAreSmall) {
   EXPECT_EQ(plan.samples[1].offset, 1000 + kMostGapBytes);
 }
 
+TEST(ReadPlanTest, WhatIsKeptIsReadByItselfAndItsNeighboursWithoutIt) {
+  Places places;
+  for (int i = 0; i < 5; ++i) places.Add(0, i * 1000, 1000);
+  const ReadPlan plan = PlanReads(places, std::vector<uint64_t>{4, 3, 2, 1, 0}, 1 << 30,
+                                  [](const StoredSamples::Place& place) { return place.offset % 2000 == 1000; });
+  ASSERT_EQ(plan.reads.size(), 3);
+  EXPECT_FALSE(plan.reads[0].kept);
+  EXPECT_EQ(plan.reads[0].samples, 3);
+  EXPECT_EQ(plan.reads[0].size, 5000);
+  for (int i = 1; i < 3; ++i) {
+    EXPECT_TRUE(plan.reads[i].kept);
+    EXPECT_EQ(plan.reads[i].samples, 1);
+    EXPECT_EQ(plan.reads[i].offset, i == 1 ? 3000 : 1000);
+    EXPECT_EQ(plan.reads[i].size, 1000);
+  }
+}
+
 TEST(ReadPlanTest, NoReadOfNeighboursIsAboveItsBound) {
   Places places;
   for (int i = 0; i < 10; ++i) places.Add(0, i * (kMostReadBytes / 2), kMostReadBytes / 2);
