@@ -89,6 +89,64 @@ TEST(LmdbTest, FindsWhatWasChangedAndNothingThatWasDeleted) {
   }
 }
 
+// Counts what is asked of a store that is far away.
+class CountingStore final : public Store {
+ public:
+  explicit CountingStore(Store& store) : store_(store) {}
+  std::string description() const override { return store_.description(); }
+  bool is_remote() const override { return true; }
+  absl::StatusOr<std::vector<ObjectInfo>> List(const Listing& listing) override { return store_.List(listing); }
+  absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>& names) override {
+    return store_.Describe(names);
+  }
+  void Read(const Range& range, Done done) override {
+    ++requests;
+    bytes += range.into.size();
+    store_.Read(range, std::move(done));
+  }
+
+  uint64_t requests = 0, bytes = 0;
+
+ private:
+  Store& store_;
+};
+
+TEST(LmdbTest, NeighbouringPagesAreOneRequestAndLargeValuesNone) {
+  const TemporaryFolder folder;
+  Entries entries;
+  for (int i = 10'000; i < 30'000; ++i) entries[absl::StrCat(i)] = std::string(i % 100 == 0 ? 50'000 : 150, 'x');
+  Environment(folder.path()).Put(entries);
+  const std::string bytes = folder.Read("data.mdb");
+  MemoryStore memory({{"data.mdb", {bytes.begin(), bytes.end()}}}, true);
+  CountingStore store(memory);
+  const ObjectInfo object = memory.Object("data.mdb");
+  const auto tree = LmdbTree::Open(store, object, "");
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  uint64_t found = 0;
+  ASSERT_TRUE(tree->Walk([&](const LmdbTree::Entry&) { return ++found > 0; }).ok());
+  EXPECT_EQ(found, entries.size());
+  EXPECT_LT(store.bytes, bytes.size() - 200 * 40'000);
+  EXPECT_LT(store.requests, 300);  // of a thousand pages, which values lie between
+  store.requests = 0;
+  ASSERT_TRUE(tree->Walk([](const LmdbTree::Entry&) { return false; }).ok());
+  EXPECT_LT(store.requests, 10);
+}
+
+TEST(LmdbTest, AFileThatIsWrittenToIsAnErrorAndNoOtherSample) {
+  const TemporaryFolder folder;
+  Environment environment(folder.path());
+  environment.Put({{"a", kJpeg}});
+  folder.SetTime("data.mdb", 1'000'000'000);
+  const auto dataset = OpenShards(ConfigOf(folder.path()), {});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  SampleBytes sample;
+  EXPECT_TRUE((*dataset)->Read(0, sample).ok());
+  environment.Put({{"a", kJpeg + "other"}});
+  const absl::Status read = (*dataset)->Read(0, sample);
+  EXPECT_TRUE(absl::IsUnavailable(read));
+  EXPECT_THAT(std::string(read.message()), HasSubstr("changed since it was indexed"));
+}
+
 // The samples' keys in the data file `bytes`, or the error.
 std::string KeysOf(const std::string& bytes, const std::string& database = "") {
   MemoryStore store({{"data.mdb", {bytes.begin(), bytes.end()}}}, false);
