@@ -272,9 +272,6 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& op
 absl::Status SetShards(const PrepareOptions& options, v1::Prepared& prepared) {
   if (options.shard_bytes == 0 || options.shard_bytes > kMostShardBytes)
     return absl::InvalidArgumentError(absl::StrCat("--shard-size ", options.shard_bytes, ": is not 1 byte to 4 GiB"));
-  if (prepared.has_pipeline())
-    return absl::InvalidArgumentError(
-        "--pipeline: shards do not say which ops were run, so that pixels are stored by --format folder alone");
   prepared.mutable_shards()->set_format(options.format == PreparedFormat::kMds ? "mds" : "webdataset");
   prepared.mutable_shards()->set_shard_bytes(options.shard_bytes);
   return absl::OkStatus();

@@ -22,6 +22,7 @@ struct WrittenShard {
   std::string name;
   uint64_t samples = 0;
   uint64_t bytes = 0;
+  std::string digest;  // a SHA-256 of its bytes
 };
 
 // Puts samples together to one shard after another, in memory. The bytes depend on the samples alone. One thread at a

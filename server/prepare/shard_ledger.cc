@@ -17,6 +17,7 @@ std::string SerializeEntry(const LedgerEntry& entry) {
   BinaryWriter body;
   body.PutBytes(entry.shard.name);
   body.Put(entry.shard.bytes);
+  body.PutBytes(entry.shard.digest);
   body.Put<uint64_t>(entry.files.size());
   for (const LedgerEntry::File& file : entry.files) {
     body.PutBytes(file.path);
@@ -31,6 +32,7 @@ std::optional<LedgerEntry> ParseEntry(std::string_view body) {
   LedgerEntry entry;
   entry.shard.name = reader.GetBytes();
   entry.shard.bytes = reader.Get<uint64_t>();
+  entry.shard.digest = reader.GetBytes();
   entry.shard.samples = reader.GetCount(3 * sizeof(uint64_t));
   for (uint64_t i = 0; i < entry.shard.samples; ++i) {
     LedgerEntry::File& file = entry.files.emplace_back();

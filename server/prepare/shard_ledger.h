@@ -27,8 +27,8 @@ struct LedgerEntry {
 
 // The file prepared.shards beside the shards that `stokerd prepare` writes: which shards are there, and which files of
 // the source are in them. So a run that was killed goes on, and files that came since get shards of their own. It is a
-// RecordFile with a record for each shard, in their order: shard's name, u64 bytes, u64 files, and of each: path, u64
-// size, problem (texts: u64 length, then bytes; numbers little-endian). One thread at a time.
+// RecordFile with a record for each shard, in their order: shard's name, u64 bytes, digest, u64 files, and of each:
+// path, u64 size, problem (texts: u64 length, then bytes; numbers little-endian). One thread at a time.
 class ShardLedger {
  public:
   static constexpr char kFile[] = "prepared.shards";

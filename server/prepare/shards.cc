@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
 #include "server/prepare/file_maker.h"
 #include "server/prepare/for_each.h"
@@ -277,13 +279,16 @@ absl::Status ShardPreparation::Add(uint64_t id, Made made) {
 
 absl::Status ShardPreparation::FinishShard() {
   const uint64_t number = ledger_->entries().size();
-  entry_.shard = {builder_.NameOf(number), builder_.samples(), 0};
+  entry_.shard = {.name = builder_.NameOf(number), .samples = builder_.samples()};
   if (entry_.shard.name.size() != builder_.NameOf(0).size())
     return Error(
         absl::StatusCode::kInvalidArgument,
         absl::StrCat("more than ", number, " shards are too many for their names; give a larger --shard-size"));
   const std::string shard = builder_.Finish();
   entry_.shard.bytes = shard.size();
+  Fingerprint digest("");
+  digest.AddBytes(shard);
+  entry_.shard.digest = digest.Finish();
   STOKER_RETURN_IF_ERROR(Write(entry_.shard.name, shard));
   return ledger_->Append(std::exchange(entry_, {}));
 }
@@ -291,8 +296,10 @@ absl::Status ShardPreparation::FinishShard() {
 absl::Status ShardPreparation::Finish() {
   google::protobuf::RepeatedPtrField<v1::PreparedProblem> problems;
   std::vector<WrittenShard> shards;
+  Fingerprint content("stoker.prepared_shards.v1");
   for (const LedgerEntry& entry : ledger_->entries()) {
     shards.push_back(entry.shard);
+    content.AddBytes(entry.shard.digest);
     for (const LedgerEntry::File& file : entry.files) {
       if (file.problem.empty() || problems.size() == kMostProblems) continue;
       problems.Add()->set_file(PrintableName(file.path));
@@ -302,7 +309,7 @@ absl::Status ShardPreparation::Finish() {
   if (!builder_.ListName().empty()) STOKER_RETURN_IF_ERROR(Write(builder_.ListName(), builder_.ListOf(shards)));
   out_.SetProblems(problems);
   STOKER_RETURN_IF_ERROR(out_.Sync());
-  return out_.SetState(v1::PREPARED_STATE_COMPLETE);
+  return out_.SetState(v1::PREPARED_STATE_COMPLETE, absl::BytesToHexString(content.Finish()));
 }
 
 absl::Status ShardPreparation::Write(const std::string& name, std::string_view bytes) const {

@@ -162,6 +162,27 @@ TEST_F(PrepareCommandTest, ShardsOfARunThatWasKilledAreThoseOfOneThatWasNot) {
   }
 }
 
+TEST_F(PrepareCommandTest, ShardsOfPixelsGiveTheDigestOfTheOriginals) {
+  const std::string fixed = Write("fixed.yaml", "ops:\n  - Resize: {size: 48}\n  - CenterCrop: {size: 32}\n");
+  v1::Pipeline pipeline;
+  pipeline.add_ops()->mutable_resize()->add_size(48);
+  pipeline.add_ops()->mutable_center_crop()->add_size(32);
+  pipeline.add_ops()->mutable_random_horizontal_flip();
+  const auto digest = [&](const std::string& data) {
+    StokerdProcess server({"--data", Path(data), "--cache-dir", Path("cache")});
+    const EpochResult epoch = RunEpoch({.servers = {server.address()}, .pipeline = pipeline, .batch_size = 3});
+    EXPECT_TRUE(epoch.status.ok()) << epoch.status;
+    return epoch.digest;
+  };
+  const auto originals = digest("in");
+  for (const char* format : {"webdataset", "mds"}) {
+    const Finished run = Prepare({"--pipeline", fixed, "--format", format});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(digest("out"), originals) << format;
+    std::filesystem::remove_all(Path("out"));
+  }
+}
+
 TEST_F(PrepareCommandTest, ShardsAreServed) {
   const Finished run = Prepare({"--format", "webdataset"});
   EXPECT_EQ(run.status, 0) << run.err;

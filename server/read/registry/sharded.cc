@@ -17,6 +17,7 @@
 #include "server/read/formats/tfrecord/tfrecord.h"
 #include "server/read/printable_name.h"
 #include "server/read/registry/open_source.h"
+#include "server/read/registry/prepared_shards.h"
 
 namespace stoker {
 namespace {
@@ -127,8 +128,10 @@ absl::StatusOr<bool> HasRecords(const Source& source) {
 absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfig& config,
                                                           const StoredDataset::Options& options) {
   STOKER_ASSIGN_OR_RETURN(Source source, OpenSource(PathsOf(config), config, {.progress = options.progress}));
+  StoredDataset::Options all = options;
+  STOKER_ASSIGN_OR_RETURN(all.prepared, PreparedBeside(source));
   STOKER_ASSIGN_OR_RETURN(auto format, CreateFormat(config, source));
-  return StoredDataset::Open(std::move(source.store), std::move(source.objects), std::move(format), options);
+  return StoredDataset::Open(std::move(source.store), std::move(source.objects), std::move(format), all);
 }
 
 absl::StatusOr<std::unique_ptr<ParquetDataset>> OpenParquet(const v1::DatasetConfig& config,

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
 #include "server/read/index/index_file.h"
 #include "server/read/printable_name.h"
@@ -19,6 +20,7 @@ absl::StatusOr<std::unique_ptr<StoredDataset>> StoredDataset::Open(std::shared_p
                                                                    const Options& options) {
   std::unique_ptr<StoredDataset> dataset(new StoredDataset(std::move(store), std::move(format), options.name));
   dataset->warnings_ = dataset->format_->warnings();
+  dataset->schema_ = dataset->format_->schema();
   STOKER_ASSIGN_OR_RETURN(dataset->index_, dataset->FindIndex(std::move(objects), options));
   if (dataset->index_.size() == 0)
     return absl::InvalidArgumentError(absl::StrCat(dataset->description(), ": there is no sample in its shards"));
@@ -26,7 +28,20 @@ absl::StatusOr<std::unique_ptr<StoredDataset>> StoredDataset::Open(std::shared_p
   const auto& sizes = dataset->index_.sizes;
   dataset->reads_.emplace(dataset->store_->is_remote() ? options.cache : nullptr,
                           std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}));
+  if (options.prepared.has_value()) dataset->TakeOver(*options.prepared);
   return dataset;
+}
+
+void StoredDataset::TakeOver(const PreparedImages& prepared) {
+  for (SourceField& field : schema_) {
+    if (field.kind != SourceField::Kind::kEncodedImage) continue;
+    field.prepared = prepared.ops;
+    field.prepared_settings = prepared.settings;
+  }
+  Fingerprint fingerprint("stoker.prepared_shards.v1");
+  fingerprint.AddBytes(fingerprint_);
+  fingerprint.AddBytes(prepared.identity);
+  fingerprint_ = fingerprint.Finish();
 }
 
 absl::StatusOr<ShardIndex> StoredDataset::FindIndex(std::vector<ObjectInfo> objects, const Options& options) {

@@ -17,10 +17,18 @@
 
 namespace stoker {
 
+// What `stokerd prepare` did to images that are stored as pixels. A plain value.
+struct PreparedImages {
+  std::vector<v1::Op> ops;
+  v1::Pipeline settings;  // the DecodeSettings
+  std::string identity;   // of the ops and of the bytes that they made
+};
+
 // A dataset of shards: any format on any store. Immutable and thread-safe.
 //
 // Its fingerprint is ShardIndex::Fingerprint of the format's identity. So it is the same wherever the shards lie, and
-// whether the index was made from the shards or came from elsewhere.
+// whether the index was made from the shards or came from elsewhere. Where ops were run on the images before, it is the
+// SHA-256 of "stoker.prepared_shards.v1", that fingerprint, and PreparedImages::identity.
 class StoredDataset final : public Dataset, private StoredSamples {
  public:
   struct Options {
@@ -30,6 +38,8 @@ class StoredDataset final : public Dataset, private StoredSamples {
     // If set, it is called now and then with the number of samples found so far, by any thread, but by one at a time.
     std::function<void(uint64_t samples)> progress;
     std::shared_ptr<RawCache> cache = nullptr;  // keeps what is read from a store that is remote; null: nothing does
+    // What was done to the images before, if anything was.
+    std::optional<PreparedImages> prepared;
   };
 
   // Opens the shards `objects` of `store`. The index comes from the cache if that still holds, or else from the shards.
@@ -40,7 +50,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
                                                              const Options& options);
 
   uint64_t size() const override { return index_.size(); }
-  const SourceSchema& schema() const override { return format_->schema(); }
+  const SourceSchema& schema() const override { return schema_; }
   const std::string& fingerprint() const override { return fingerprint_; }
   uint64_t resident_bytes() const override { return sizeof(*this) + index_.resident_bytes(); }
   std::string description() const override;
@@ -57,6 +67,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
   StoredDataset(std::shared_ptr<Store> store, std::unique_ptr<ShardFormat> format, std::string name)
       : store_(std::move(store)), format_(std::move(format)), name_(std::move(name)) {}
 
+  void TakeOver(const PreparedImages& prepared);
   absl::StatusOr<ShardIndex> FindIndex(std::vector<ObjectInfo> objects, const Options& options);
 
   Store& store() const override { return *store_; }
@@ -70,6 +81,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
   const std::string name_;
 
   // Open sets these; they are constant after it.
+  SourceSchema schema_;  // the format's, and what was done to images before
   ShardIndex index_;
   std::string fingerprint_;
   std::vector<std::string> warnings_;

@@ -21,7 +21,7 @@ bool BeginsAsImage(std::span<const uint8_t> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return HasAt(text, 0, "\xff\xd8\xff") || HasAt(text, 0, "\x89PNG\r\n\x1a\n") ||
          (HasAt(text, 0, "RIFF") && HasAt(text, 8, "WEBP")) || HasAt(text, 0, "GIF87a") || HasAt(text, 0, "GIF89a") ||
-         HasAt(text, 0, {"II*\0", 4}) || HasAt(text, 0, {"MM\0*", 4}) || IsBmp(text);
+         HasAt(text, 0, "\x93STOKER\n") || HasAt(text, 0, {"II*\0", 4}) || HasAt(text, 0, {"MM\0*", 4}) || IsBmp(text);
 }
 
 }  // namespace stoker

@@ -6,7 +6,8 @@
 
 namespace stoker {
 
-// Whether `bytes` begin as an image file does: JPEG, PNG, WebP, GIF, BMP or TIFF. It tells images from other bytes
+// Whether `bytes` begin as an image file does: JPEG, PNG, WebP, GIF, BMP, TIFF, or pixels that
+// `stokerd prepare` packed. It tells images from other bytes
 // where a format does not; whether they decode, decoders say. Pure; any bytes are safe.
 bool BeginsAsImage(std::span<const uint8_t> bytes);
 

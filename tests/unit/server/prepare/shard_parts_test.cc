@@ -68,7 +68,7 @@ class BuilderTest : public testing::Test {
       const uint64_t expected = builder.BytesWith({keys[i], labels_[i], images_[i]});
       builder.Add({keys[i], labels_[i], images_[i]});
       if (builder.samples() < 3 && i + 1 < images_.size()) continue;
-      WrittenShard shard = {builder.NameOf(shards.size()), builder.samples(), 0};
+      WrittenShard shard = {.name = builder.NameOf(shards.size()), .samples = builder.samples()};
       EXPECT_TRUE(builder.IsName(shard.name));
       const std::string bytes = builder.Finish();
       EXPECT_EQ(bytes.size(), expected);
@@ -123,7 +123,8 @@ TEST(ShardNamesTest, AreThoseOfShardsAlone) {
 
 TEST(ShardLedgerTest, KnowsWhatWasAppended) {
   const TemporaryFolder folder;
-  const LedgerEntry entry = {{"shard-000000.tar", 2, 77}, {{"a/1.jpg", 5, ""}, {"a/2.jpg", 6, "it is damaged"}}};
+  const LedgerEntry entry = {{"shard-000000.tar", 2, 77, std::string(32, 'd')},
+                             {{"a/1.jpg", 5, ""}, {"a/2.jpg", 6, "it is damaged"}}};
   {
     auto ledger = ShardLedger::Open(folder.path());
     ASSERT_TRUE(ledger.ok()) << ledger.status();

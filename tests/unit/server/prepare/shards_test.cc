@@ -81,6 +81,47 @@ TEST_P(ShardsTest, HaveTheSamplesOfThePreparedFolder) {
   }
 }
 
+TEST_P(ShardsTest, PixelsOfAPipelineSayWhichOpsWereRun) {
+  Prepared(Pipeline());
+  const auto folder = Open("out");
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  std::filesystem::rename(folder_.path("out"), folder_.path("folder"));
+  Prepared(Shards(Pipeline()));
+  const auto shards = OpenShards();
+  ASSERT_TRUE(shards.ok()) << shards.status();
+  const SourceField &wanted_field = (*folder)->schema()[0], &field = shards->dataset->schema()[0];
+  ASSERT_EQ(field.prepared.size(), wanted_field.prepared.size());
+  for (size_t i = 0; i < field.prepared.size(); ++i)
+    EXPECT_EQ(field.prepared[i].SerializeAsString(), wanted_field.prepared[i].SerializeAsString());
+  EXPECT_EQ(field.prepared_settings.SerializeAsString(), wanted_field.prepared_settings.SerializeAsString());
+  SampleBytes wanted, got;
+  for (uint64_t id = 0; id < 12; ++id) {
+    ASSERT_EQ((*folder)->Read(id, wanted), absl::OkStatus());
+    ASSERT_EQ(shards->dataset->Read(id, got), absl::OkStatus());
+    EXPECT_EQ(got.fields, wanted.fields) << id;
+  }
+  // Pixels of other images in files of the same sizes are another dataset.
+  const std::string fingerprint = shards->dataset->fingerprint();
+  folder_.Write("in/a/sub/0.jpg", Text(MakeJpeg(AllJpegKinds()[0], {40, 64}, 99)));
+  PrepareOptions anew = Shards(Pipeline());
+  anew.overwrite = true;
+  Prepared(anew);
+  const auto others = OpenShards();
+  ASSERT_TRUE(others.ok()) << others.status();
+  EXPECT_NE(others->dataset->fingerprint(), fingerprint);
+}
+
+TEST_P(ShardsTest, AreServedWhenTheyAreComplete) {
+  std::atomic<bool> stop = false;
+  PrepareOptions options = Shards(Lossless());
+  Prepared(options);
+  folder_.Write("in/c/one more.jpg", Text(MakeJpeg({}, {30, 30}, 77)));
+  options.stop = &stop;
+  options.progress = [&](const PrepareProgress&) { stop = true; };
+  EXPECT_TRUE(Prepared(options).stopped);
+  EXPECT_THAT(std::string(OpenShards().status().message()), HasSubstr("was not prepared to its end"));
+}
+
 TEST_P(ShardsTest, NoShardIsLargerThanAsked) {
   Prepared(Shards(Lossless(), 9000));
   const auto content = Content("out");
