@@ -22,6 +22,7 @@
 #include "server/main/scan_command.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
+#include "server/main/warm_command.h"
 #include "server/observe/log.h"
 #include "server/read/synthetic/synthetic.h"
 #include "spdlog/spdlog.h"
@@ -43,6 +44,8 @@ constexpr char kExamples[] = R"(Examples:
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
   stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
       Copy a dataset into a layout that serves faster.
+  stokerd warm --config /etc/stoker/stokerd.yaml
+      Read what lies on slow storage into the disk of raw_cache, before jobs begin.
   stokerd scan --data /data/imagenet/train
       Decode every sample and name those that are bad.
 
@@ -54,6 +57,8 @@ struct Flags {
   std::vector<std::string> data;
   std::string synthetic;
   std::string listen, tls_certificate, tls_key, memory_limit, span_cache, cache_dir, log_format, log_level;
+  std::string raw_memory, raw_disk, raw_disk_size;
+  std::vector<std::string> datasets;  // of `warm`: those to read
   uint32_t workers = 0;
   bool insecure = false;
   ContentCheck content;
@@ -77,6 +82,15 @@ void AddFlags(CLI::App& command, Flags& flags) {
       ->type_name("SIZE");
   command.add_option("--span-cache", flags.span_cache, "Of that, for spans that other jobs may ask for too [none]")
       ->envname("STOKER_SPAN_CACHE")
+      ->type_name("SIZE");
+  command.add_option("--raw-cache-memory", flags.raw_memory, "Of that, for samples as slow storage has them [none]")
+      ->envname("STOKER_RAW_CACHE_MEMORY")
+      ->type_name("SIZE");
+  command.add_option("--raw-cache-disk", flags.raw_disk, "Folder on a local disk for such samples [none]")
+      ->envname("STOKER_RAW_CACHE_DISK")
+      ->type_name("DIR");
+  command.add_option("--raw-cache-size", flags.raw_disk_size, "The most that it takes, such as 1TiB")
+      ->envname("STOKER_RAW_CACHE_SIZE")
       ->type_name("SIZE");
   command.add_option("--cache-dir", flags.cache_dir, "Where dataset indexes are kept [~/.cache/stoker]")
       ->envname("STOKER_CACHE_DIR")
@@ -108,6 +122,9 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   if (!flags.tls_certificate.empty()) config.mutable_tls()->set_certificate_file(flags.tls_certificate);
   if (!flags.tls_key.empty()) config.mutable_tls()->set_key_file(flags.tls_key);
   if (!flags.span_cache.empty()) config.set_span_cache(flags.span_cache);
+  if (!flags.raw_memory.empty()) config.mutable_raw_cache()->set_memory(flags.raw_memory);
+  if (!flags.raw_disk.empty()) config.mutable_raw_cache()->mutable_disk()->set_path(flags.raw_disk);
+  if (!flags.raw_disk_size.empty()) config.mutable_raw_cache()->mutable_disk()->set_size(flags.raw_disk_size);
   if (!flags.cache_dir.empty()) config.set_cache_dir(flags.cache_dir);
   if (flags.workers != 0) config.set_workers(flags.workers);
   if (flags.insecure) config.set_insecure(true);
@@ -172,12 +189,28 @@ absl::Status RunCheck(const Flags& flags) {
   return Check(config, flags.content);
 }
 
+int WarmDisk(const Flags& flags) {
+  const auto config = Configuration(flags);
+  v1::LogConfig quiet;
+  quiet.set_level(v1::LOG_LEVEL_WARNING);
+  SetUpLog(quiet);
+  RaiseFileLimit();
+  int status = 1;
+  if (config.ok()) {
+    status = RunWarm(*config, flags.datasets);
+  } else {
+    std::fprintf(stderr, "stokerd: %s\n", std::string(config.status().message()).c_str());
+  }
+  FlushLog();
+  return status;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Decodes and augments training samples and streams them to GPU hosts.", "stokerd");
   app.footer(kExamples);
   app.set_version_flag("--version", BuildDescription());
   app.require_subcommand(1);
-  Flags serve_flags, check_flags;  // Apart: a subcommand that was not called still reads its variables.
+  Flags serve_flags, check_flags, warm_flags;  // Apart: a subcommand that was not called still reads its variables.
   CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
   AddFlags(*serve, serve_flags);
   serve->footer(kExamples);
@@ -189,12 +222,17 @@ int Main(int argc, char** argv) {
       ->type_name("FILE");
   check->add_option("--against", check_flags.content.against, "Likewise, and compare with what --save wrote elsewhere")
       ->type_name("FILE");
+  CLI::App* warm = app.add_subcommand("warm", "Read datasets on slow storage into the raw cache's disk");
+  AddFlags(*warm, warm_flags);
+  warm->add_option("--dataset", warm_flags.datasets, "Of the configured ones (may be repeated) [all]")
+      ->type_name("NAME");
   PrepareCommand prepare(app);
   ScanCommand scan(app);
   CLI11_PARSE(app, argc, argv);
   if (prepare.parsed()) return prepare.Run();
   if (scan.parsed()) return scan.Run();
 
+  if (warm->parsed()) return WarmDisk(warm_flags);
   const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
   FlushLog();
   if (status.ok()) return 0;

@@ -8,6 +8,7 @@
 #include "common/config/yaml_proto.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/read/warm/warm.h"
 #include "tests/support/cluster.h"
 #include "tests/support/http_server.h"
 #include "tests/unit/server/read/formats/folder/temporary_folder.h"
@@ -140,6 +141,23 @@ TEST_F(RawCacheTest, ADiskServesTheNextServerAndDamageIsReadAgain) {
   EXPECT_GT(stats.disk_hits, 100);
   fs::remove_all(folder_.path("disk"));
   EXPECT_EQ(Digest(Job(cluster, "sets", 5)), LocalDigest("sets", 5)) << "the folder was deleted";
+}
+
+TEST_F(RawCacheTest, WhatWasWarmedNeedsNoStore) {
+  const v1::ServerConfig config = Remote(absl::StrCat("{disk: {size: 64MiB, path: '", folder_.path("disk"), "'}}"));
+  {
+    const Settings settings = *Resolve(config);
+    const auto cache = OpenRawCache(settings, Admission::Kind::kFilling);
+    const auto datasets = OpenDatasets(config, settings, cache);
+    ASSERT_TRUE(datasets.ok()) << datasets.status();
+    const WarmReport report = Warm(*datasets, {.cache = cache});
+    EXPECT_EQ(report.failed, 0);
+    EXPECT_EQ(report.kept.samples, kFiles * kRows + 4 * kRows);
+  }
+  Cluster cluster(1, config);
+  const int requests = http_.counts().requests;
+  EXPECT_EQ(Digest(Job(cluster)), LocalDigest());
+  EXPECT_EQ(http_.counts().requests, requests);
 }
 
 TEST_F(RawCacheTest, AnObjectThatChangedIsAnother) {
