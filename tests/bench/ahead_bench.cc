@@ -1,10 +1,14 @@
 // bench-ahead [--data DIR] [--latency-ms 30] …: images per second of a worker pool whose photographs come from memory
-// at once, from a store that lets each read wait, and from the same store without reading ahead. The ways take turns,
-// so that a machine's drift hits all alike.
+// at once, from a store that lets each read wait, and from the same store without reading ahead; then from that store
+// with a raw cache that has them, in memory and on a disk, as a second epoch finds it. The ways take turns, so that a
+// machine's drift hits all alike.
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -89,7 +93,7 @@ class PhotoDataset final : public Dataset, private StoredSamples {
   // Without a latency the photographs are local.
   PhotoDataset(const Photos& photos, absl::Duration latency) : photos_(photos) {
     for (size_t i = 0; i < photos.samples.size(); ++i)
-      objects_.push_back({std::to_string(i), photos.samples[i].fields[0].size(), ""});
+      objects_.push_back({std::to_string(i), photos.samples[i].fields[0].size(), "1"});
     if (latency > absl::ZeroDuration()) store_ = std::make_unique<SlowStore>(photos, latency);
   }
 
@@ -100,6 +104,13 @@ class PhotoDataset final : public Dataset, private StoredSamples {
   std::string description() const override { return "photographs"; }
   std::string SampleName(uint64_t id) const override { return objects_[id].name; }
   const StoredSamples* stored() const override { return store_ == nullptr ? nullptr : this; }
+
+  // Puts all samples, as an epoch does.
+  void PutAll(RawCache& cache) const {
+    for (size_t i = 0; i < objects_.size(); ++i)
+      cache.Put(*KeyOf(*store_, objects_[i], 0, objects_[i].size), photos_.samples[i].fields[0]);
+    cache.Flush();
+  }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override {
     if (store_ == nullptr) return Parse(id, photos_.samples[id].fields[0], sample);
     std::vector<uint8_t> bytes(objects_[id].size);
@@ -130,6 +141,7 @@ struct Options {
   int workers = 1, rounds = 3;
   uint64_t window = 64;
   uint64_t ahead_mib = 64;
+  std::string disk;  // where the raw cache has its folder
 };
 
 StreamPlan PlanOf(const Dataset& dataset) {
@@ -143,9 +155,10 @@ StreamPlan PlanOf(const Dataset& dataset) {
 using Hashes = std::map<uint64_t, uint64_t>;
 
 // Keeps as many wants outstanding for each way, so that none is faster for having more, and returns images per second.
-double ImagesPerSecond(const std::shared_ptr<const Dataset>& dataset, uint64_t ahead_bytes, const Options& options,
-                       Hashes& hashes) {
-  WorkerPool pool({.workers = options.workers, .slab_bytes = uint64_t{2} << 30, .ahead_bytes = ahead_bytes});
+double ImagesPerSecond(const std::shared_ptr<const Dataset>& dataset, uint64_t ahead_bytes,
+                       const std::shared_ptr<RawCache>& cache, const Options& options, Hashes& hashes) {
+  WorkerPool pool(
+      {.workers = options.workers, .slab_bytes = uint64_t{2} << 30, .ahead_bytes = ahead_bytes, .raw_cache = cache});
   std::mutex mutex;
   std::condition_variable changed;
   uint64_t answered = 0;
@@ -181,6 +194,34 @@ double ImagesPerSecond(const std::shared_ptr<const Dataset>& dataset, uint64_t a
   return static_cast<double>((after - before) * count) / absl::ToDoubleSeconds(absl::Now() - begun);
 }
 
+// Returns a cache that has all samples.
+std::shared_ptr<RawCache> CacheOf(const PhotoDataset& dataset, const RawCache::Options& options) {
+  auto cache = std::make_shared<RawCache>(options);
+  dataset.PutAll(*cache);
+  return cache;
+}
+
+// Has a folder for a raw cache: `given`, or a temporary one that goes with it.
+struct DiskFolder {
+  explicit DiskFolder(const std::string& given) : path(given), is_temporary(given.empty()) {
+    if (is_temporary) path = std::filesystem::temp_directory_path() / absl::StrFormat("stoker-bench-%d", getpid());
+  }
+  ~DiskFolder() {
+    if (is_temporary) std::filesystem::remove_all(path);
+  }
+  std::string path;
+  const bool is_temporary;
+};
+
+RawCache::Options OnDisk(const std::string& path) {
+  RawCache::Options options{.waits = true};
+  options.disk = {
+      .path = path, .size_bytes = uint64_t{4} << 30, .most_records = 1 << 20, .warn = [](const std::string& line) {
+        absl::FPrintF(stderr, "%s\n", line);
+      }};
+  return options;
+}
+
 int Main(const Options& options) {
   absl::StatusOr<std::string> folder = options.data.empty() ? PaintedPhotos() : options.data;
   auto photos = folder.ok() ? LoadPhotos(*folder, 400) : folder.status();
@@ -193,16 +234,22 @@ int Main(const Options& options) {
     const char* name;
     std::shared_ptr<const Dataset> dataset;
     uint64_t ahead_bytes;
+    std::shared_ptr<RawCache> cache;
     std::vector<double> speeds;
     Hashes hashes;
   };
   const uint64_t ahead_bytes = options.ahead_mib << 20;
+  const auto remote = std::make_shared<PhotoDataset>(*photos, latency);
+  const DiskFolder disk(options.disk);
   std::vector<Way> ways = {
-      {"local", std::make_shared<PhotoDataset>(*photos, absl::ZeroDuration()), ahead_bytes, {}, {}},
-      {"read ahead", std::make_shared<PhotoDataset>(*photos, latency), ahead_bytes, {}, {}},
-      {"by workers", std::make_shared<PhotoDataset>(*photos, latency), 0, {}, {}}};
+      {"local", std::make_shared<PhotoDataset>(*photos, absl::ZeroDuration()), ahead_bytes, nullptr, {}, {}},
+      {"read ahead", remote, ahead_bytes, nullptr, {}, {}},
+      {"by workers", remote, 0, nullptr, {}, {}},
+      {"from memory", remote, ahead_bytes, CacheOf(*remote, {.memory_bytes = uint64_t{1} << 30}), {}, {}},
+      {"from disk", remote, ahead_bytes, CacheOf(*remote, OnDisk(disk.path)), {}, {}}};
   for (int round = 0; round < options.rounds; ++round)
-    for (Way& way : ways) way.speeds.push_back(ImagesPerSecond(way.dataset, way.ahead_bytes, options, way.hashes));
+    for (Way& way : ways)
+      way.speeds.push_back(ImagesPerSecond(way.dataset, way.ahead_bytes, way.cache, options, way.hashes));
   for (const Way& way : ways)
     for (const auto& [start, hash] : way.hashes)
       if (const auto of_local = ways[0].hashes.find(start);
@@ -238,6 +285,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 1000));
   app.add_option("--seconds", options.seconds, "Of each turn");
   app.add_option("--window", options.window, "Wants that are outstanding at once")->check(CLI::Range(1, 512));
+  app.add_option("--disk", options.disk, "Where the raw cache has its folder; a temporary one if not given");
   app.add_option("--ahead-mib", options.ahead_mib, "MiB of what is read ahead");
   CLI11_PARSE(app, argc, argv);
   return stoker::Main(options);
