@@ -17,6 +17,7 @@
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
 #include "server/main/progress_line.h"
+#include "server/main/server.h"
 #include "server/observe/log.h"
 #include "server/read/stores/local/file.h"
 
@@ -135,18 +136,22 @@ absl::StatusOr<v1::ServerConfig> ScanCommand::Configuration() const {
   return config;
 }
 
-absl::StatusOr<OpenedDataset> ScanCommand::Open(const v1::ServerConfig& config, const std::string& cache_dir) const {
+absl::StatusOr<OpenedDataset> ScanCommand::Open(const v1::ServerConfig& config, const Settings& settings) const {
   STOKER_ASSIGN_OR_RETURN(const std::string wanted, Chosen(config, dataset_));
   const std::set<std::string> names = WithParts(config, wanted);
   std::map<std::string, std::shared_ptr<const Dataset>> parts;
   ProgressLine line;
-  OpenDatasetOptions options{.cache_dir = cache_dir};
+  OpenDatasetOptions options{.cache_dir = settings.cache_dir};
   options.progress = [&line](uint64_t samples) {
     if (line.IsDue()) line.Show(absl::StrFormat("indexing: %d samples so far", samples));
   };
   options.content_progress = [&line](uint64_t samples) {
     if (line.IsDue()) line.Show(absl::StrFormat("reading all bytes for their hashes: %d samples so far", samples));
   };
+  const auto staged = [&line](uint64_t taken, uint64_t of) {
+    if (line.IsDue()) line.Show(absl::StrFormat("decompressing shards: %d of %d bytes so far", taken, of));
+  };
+  STOKER_ASSIGN_OR_RETURN(options.staging, OpenStaging(settings, staged));
   options.find = [&parts](const std::string& name) { return parts.contains(name) ? parts.at(name) : nullptr; };
   for (const auto& dataset : config.datasets()) {
     STOKER_ASSIGN_OR_RETURN(const std::string name, DatasetName(dataset));
@@ -194,7 +199,7 @@ absl::StatusOr<int> ScanCommand::Scan() const {
   STOKER_ASSIGN_OR_RETURN(const ReportFormat format, Format());
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration());
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, Open(config, settings.cache_dir));
+  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, Open(config, settings));
   const Dataset& dataset = *opened.dataset;
   ScanOptions options = {.workers = settings.workers,
                          .max_pixels = settings.max_pixels,

@@ -33,7 +33,7 @@ class ScanCommand {
   absl::StatusOr<v1::ServerConfig> Configuration() const;
 
   // Opens the dataset to scan, and those that it is mixed of.
-  absl::StatusOr<OpenedDataset> Open(const v1::ServerConfig& config, const std::string& cache_dir) const;
+  absl::StatusOr<OpenedDataset> Open(const v1::ServerConfig& config, const Settings& settings) const;
 
   absl::StatusOr<ReportFormat> Format() const;
   std::string StateFile(const Dataset& dataset, const Settings& settings) const;

@@ -34,6 +34,8 @@ constexpr uint64_t kLeastGrpcBytes = uint64_t{256} << 20;
 constexpr absl::Duration kWatchPause = absl::Seconds(1);
 // A raw cache's disk can be full of samples of this size, if this part of the memory suffices for their table.
 constexpr uint64_t kSmallSample = uint64_t{16} << 10, kRecordsPart = 32;
+// Where shards that are compressed as a whole are kept decompressed, below the raw cache's folder.
+constexpr char kStaged[] = "/staged";
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
 }  // namespace
@@ -51,9 +53,11 @@ uint64_t MostRecords(const Settings& settings) {
 std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind kind) {
   if (settings.raw_memory_bytes == 0 && settings.raw_disk_path.empty()) return nullptr;
   RawCache::Options options{.memory_bytes = settings.raw_memory_bytes, .kind = kind};
-  if (!settings.raw_disk_path.empty())
+  // Decompressed shards come first. What is decompressed from now on counts at the next start.
+  const uint64_t staged = Staging::BytesIn(settings.raw_disk_path + kStaged);
+  if (!settings.raw_disk_path.empty() && staged < settings.raw_disk_bytes)
     options.disk = {.path = settings.raw_disk_path,
-                    .size_bytes = settings.raw_disk_bytes,
+                    .size_bytes = settings.raw_disk_bytes - staged,
                     .most_records = MostRecords(settings),
                     .warn = [](const std::string& line) { spdlog::warn(line); }};
   auto cache = std::make_shared<RawCache>(options);
@@ -64,11 +68,26 @@ std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind
   return cache;
 }
 
+absl::StatusOr<std::shared_ptr<Staging>> OpenStaging(const Settings& settings,
+                                                     std::function<void(uint64_t taken, uint64_t of)> progress) {
+  if (settings.raw_disk_path.empty()) return nullptr;
+  STOKER_ASSIGN_OR_RETURN(auto staging, Staging::Open({.path = settings.raw_disk_path + kStaged,
+                                                       .size_bytes = settings.raw_disk_bytes,
+                                                       .progress = std::move(progress)}));
+  return std::shared_ptr<Staging>(std::move(staging));
+}
+
 absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings,
                                       const std::shared_ptr<RawCache>& raw_cache) {
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
   Datasets datasets;
+  STOKER_ASSIGN_OR_RETURN(
+      const auto staging, OpenStaging(settings, [last = absl::Now()](uint64_t taken, uint64_t of) mutable {
+        if (absl::Now() - last < absl::Seconds(5)) return;
+        last = absl::Now();
+        spdlog::info("decompressing shards: {} of {} so far", FormatByteSize(taken), FormatByteSize(of));
+      }));
   for (const auto& dataset_config : config.datasets()) {
     OpenDatasetOptions options{.cache_dir = settings.cache_dir, .raw_cache = raw_cache};
     const auto tell = [last = absl::Now()](const char* what) {
@@ -80,6 +99,7 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
     };
     options.progress = tell("indexing");
     options.content_progress = tell("reading all bytes for their hashes");
+    options.staging = staging;
     options.find = [&](const std::string& name) {
       const auto found = datasets.find(name);
       return found == datasets.end() ? nullptr : found->second;

@@ -22,6 +22,7 @@
 #include "server/main/freed_memory.h"
 #include "server/main/periodic.h"
 #include "server/main/pulse.h"
+#include "server/read/staged/staging.h"
 #include "server/request/access.h"
 #include "server/send/data_service.h"
 #include "server/work/engine.h"
@@ -30,6 +31,11 @@
 namespace stoker {
 
 using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
+
+// Opens the folder in which shards that are compressed as a whole are kept decompressed; null where none is configured.
+// `progress` is that of Staging::Options.
+absl::StatusOr<std::shared_ptr<Staging>> OpenStaging(const Settings& settings,
+                                                     std::function<void(uint64_t taken, uint64_t of)> progress);
 
 // Opens the datasets of a configuration, of which `settings` was resolved. Takes long for a folder that was never
 // indexed, and then logs its progress. What is read from slow storage is kept in `raw_cache`, which may be null. Errors

@@ -1,4 +1,5 @@
-// dump-samples CONFIG.yaml: opens the dataset that a DatasetConfig in YAML names and writes it to stdout:
+// dump-samples CONFIG.yaml [FOLDER]: opens the dataset that a DatasetConfig in YAML names and writes it to stdout.
+// Compressed shards are decompressed into FOLDER. It writes:
 //
 //   a line of text for each of: fingerprint (hexadecimal), number of samples, each field ("name dtype [shape]" or "name
 //   image"), each warning ("warning: …"), and an empty line
@@ -16,6 +17,7 @@
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
 #include "server/read/registry/open_dataset.h"
+#include "server/read/staged/staging.h"
 
 namespace stoker {
 namespace {
@@ -30,10 +32,14 @@ std::string WordsOf(const SourceField& field) {
   return absl::StrCat(field.name, " ", DtypeName(field.dtype), " [", absl::StrJoin(field.shape, ", "), "]");
 }
 
-absl::Status Dump(const char* path) {
+absl::Status Dump(const char* path, const char* folder) {
   v1::DatasetConfig config;
   STOKER_RETURN_IF_ERROR(ReadYamlFile(path, config));
-  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, OpenDataset(config, {}));
+  OpenDatasetOptions options;
+  if (folder != nullptr) {
+    STOKER_ASSIGN_OR_RETURN(options.staging, Staging::Open({.path = folder, .size_bytes = uint64_t{1} << 30}));
+  }
+  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, OpenDataset(config, options));
   const Dataset& dataset = *opened.dataset;
   std::printf("%s\n%llu\n", absl::BytesToHexString(dataset.fingerprint()).c_str(),
               static_cast<unsigned long long>(dataset.size()));
@@ -54,8 +60,9 @@ absl::Status Dump(const char* path) {
 }  // namespace stoker
 
 int main(int argc, char** argv) {
-  const absl::Status dumped =
-      argc == 2 ? stoker::Dump(argv[1]) : absl::InvalidArgumentError("usage: dump-samples CONFIG.yaml");
+  const absl::Status dumped = argc == 2 || argc == 3
+                                  ? stoker::Dump(argv[1], argv[2])
+                                  : absl::InvalidArgumentError("usage: dump-samples CONFIG.yaml [FOLDER]");
   if (!dumped.ok()) std::fprintf(stderr, "%s\n", std::string(dumped.message()).c_str());
   return dumped.ok() ? 0 : 1;
 }

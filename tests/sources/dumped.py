@@ -14,14 +14,16 @@ from PIL import Image
 
 
 class Dumped:
-    """A dataset as stokerd reads it: fingerprint, schema (texts by field), warnings, names and samples (dicts)."""
+    """A dataset as stokerd reads it: fingerprint, schema (texts by field), warnings, names and samples (dicts).
 
-    def __init__(self, program: str, config: dict | str) -> None:
+    Compressed shards are decompressed into the folder `staged`."""
+
+    def __init__(self, program: str, config: dict | str, staged: Path | None = None) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "config.yaml"
             text = config if isinstance(config, str) else json.dumps({"name": "test", **config})  # JSON is YAML.
             path.write_text(text)
-            run = subprocess.run([program, path], capture_output=True, check=False)
+            run = subprocess.run([program, path, *([staged] if staged else [])], capture_output=True, check=False)
         self.error = run.stderr.decode().strip()
         if run.returncode != 0:
             return

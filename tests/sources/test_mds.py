@@ -4,11 +4,13 @@ field of every sample is equal."""
 
 import io
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import zstd
 from dumped import Dumped, documented, expect, expect_equal, image
 from mds_package import import_mds
 from PIL import Image
@@ -126,7 +128,19 @@ def main() -> None:
         zipped = Path(root) / "zipped"
         write(writer, zipped, samples[:3], compression="zstd:3")
         refused = Dumped(program, {"data": str(zipped)})
-        expect("compressed (zstd:3)" in refused.error, refused.error)
+        expect("is compressed as a whole" in refused.error, refused.error)
+        staged = Dumped(program, {"data": str(zipped)}, Path(root) / "staged")
+        expect(not staged.error, staged.error)
+        plain = Path(root) / "plain"
+        shutil.copytree(zipped, plain)
+        for shard in plain.glob("*.zstd"):
+            shard.with_suffix("").write_bytes(zstd.decompress(shard.read_bytes()))
+        same = Dumped(program, {"data": str(plain)})
+        expect_equal(staged.fingerprint, same.fingerprint, "the fingerprint of the shards decompressed")
+        expect_equal(len(staged.samples), 3, "samples")
+        for got, wanted in zip(staged.samples, same.samples, strict=True):
+            for name in wanted:
+                expect_equal(got[name], wanted[name], name)
 
         index = json.loads((b / "index.json").read_text())
         index["shards"][0]["samples"] += 1

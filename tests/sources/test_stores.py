@@ -7,11 +7,13 @@ errs at a tenth of the requests. Prints what is wrong and exits with 1.
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import pathlib
 import random
 import struct
 import sys
+import tarfile
 import tempfile
 import urllib.parse
 import zlib
@@ -58,12 +60,25 @@ def write_images(folder: pathlib.Path) -> None:
     (folder / "files.txt").write_text("".join(f"{name}\n" for name in [*names, "class/readme"]))
 
 
+def write_tars(vectors: pathlib.Path, plain: pathlib.Path, zipped: pathlib.Path) -> None:
+    """Tar shards of some vectors, plain and compressed by gzip."""
+    plain.mkdir()
+    zipped.mkdir()
+    for shard in range(3):
+        path = plain / f"t-{shard}.tar"
+        with tarfile.open(path, "w") as tar:
+            for i in range(shard * 10, shard * 10 + 10):
+                tar.add(vectors / f"shard-{i:03}.npy", f"s{i}.npy")
+        (zipped / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         data = pathlib.Path(work) / "data"
         folder = data / "vectors"
         write_vectors(folder)
         write_images(data / "images")
+        write_tars(folder, data / "tars", data / "zipped")
         pipeline = pathlib.Path(work) / "pipeline.yaml"
         pipeline.write_text("{ops: []}")
         names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.npy"))
@@ -100,6 +115,26 @@ def main() -> None:
                 found = epoch(arguments, variables)
                 print(name, *found)
                 assert found == images, f"{name}: {found}, where the folder has {images}"
+
+            # Compressed shards, staged, are what the shards are.
+            tars = epoch(["--data", str(data / "tars")], {}, pipeline)
+            ways = {
+                "staged": (str(data / "zipped"), {}),
+                "staged from HTTP": (f"{http}/zipped/t-{{0..2}}.tar.gz", {}),
+                "staged from S3": ("s3://bucket/zipped/", environment),
+                "staged from S3 before": ("s3://bucket/zipped/", environment),
+            }
+            for name, (path, variables) in ways.items():
+                disk = {"path": f"{work}/cache", "size": "1GiB"}
+                datasets = [{"name": "tars", "webdataset": {"path": path}}]
+                config.write_text(json.dumps({"raw_cache": {"disk": disk}, "datasets": datasets}))
+                found = epoch(["--config", str(config)], variables, pipeline)
+                print(name, *found)
+                assert found == tars, f"{name}: {found}, where the shards have {tars}"
+            kept = list(pathlib.Path(work, "cache", "staged").iterdir())
+            assert len(kept) == 9, f"three shards of three stores: {kept}"
+            said = refusal(["--data", "s3://bucket/zipped/"], environment)
+            assert "3 shards of" in said and "raw_cache" in said, said
 
             said = refusal(["--data", f"{http}/vectors/"], {})
             assert "HTTP cannot list" in said and "braces" in said, said

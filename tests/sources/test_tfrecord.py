@@ -2,6 +2,8 @@
 """test_tfrecord.py DUMP-SAMPLES: files that the package `tfrecord` writes, read by us: every field of every sample is
 equal, and an index by its tfrecord2idx changes no fingerprint."""
 
+import gzip
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -68,6 +70,21 @@ def main() -> None:
             expect_equal(got["scores"], np.array(wanted["scores"][0], np.float32), "scores")
             expect_equal(got["sizes"], np.array(wanted["sizes"][0]), "sizes")
         expect(mapped.fingerprint != usual.fingerprint, "another mapping has the same fingerprint")
+
+        # What TensorFlow compresses by GZIP is the file that it would have written, as a gzip member; by any name.
+        zipped = Path(root) / "zipped"
+        for suffix in ("", ".gz"):
+            zipped.mkdir()
+            for shard in sorted(folder.glob("train-*-of-00003")):
+                (zipped / (shard.name + suffix)).write_bytes(gzip.compress(shard.read_bytes()))
+            refused = Dumped(program, {"data": str(zipped)})
+            expect("is compressed as a whole" in refused.error, refused.error)
+            staged = Dumped(program, {"data": str(zipped)}, Path(root) / "staged")
+            expect(not staged.error, staged.error)
+            expect_equal(staged.fingerprint, usual.fingerprint, "of the files decompressed")
+            for got, wanted in zip(staged.samples, samples, strict=True):
+                expect_equal(got["image"], wanted["image/encoded"][0], "image")
+            shutil.rmtree(zipped)
 
         for shard in sorted(folder.glob("train-*-of-00003")):
             create_index(str(shard), f"{shard}.idx")

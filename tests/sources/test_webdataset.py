@@ -2,6 +2,7 @@
 """test_webdataset.py DUMP-SAMPLES: tar shards that webdataset's ShardWriter writes, read by us and by its own reader:
 every field of every sample is equal, whether an index lies beside the shards or not."""
 
+import gzip
 import io
 import json
 import sys
@@ -97,6 +98,32 @@ def main() -> None:
         found = check(program, {"data": str(folder)}, wanted, 3)
         expect_equal(found.schema, {"image": "image", "label": "int64 []", "npy": "float32 [2, 3]"}, "found by itself")
         expect(".caption.txt or .json or .seg.png" in found.warnings[0], found.warnings)
+
+        compressed = Path(root) / "compressed"
+        compressed.mkdir()
+        samples = webdataset.WebDataset(shards, shardshuffle=False)
+        written = [{k: v for k, v in sample.items() if k not in ("__url__", "__local_path__")} for sample in samples]
+        for shard in shards:
+            (compressed / (Path(shard).name + ".gz")).write_bytes(gzip.compress(Path(shard).read_bytes()))
+        # What ShardWriter compresses by itself has headers of another time, and else the same bytes.
+        direct = Path(root) / "direct"
+        direct.mkdir()
+        with webdataset.ShardWriter(f"{direct}/t-%04d.tar.gz", maxcount=7, verbose=0, encoder=False) as out:
+            for sample in written:
+                out.write(sample)
+        own = Dumped(program, {"webdataset": {"path": str(direct), **fields}}, Path(root) / "staged")
+        expect(not own.error, own.error)
+        for got, read in zip(own.samples, wanted, strict=True):
+            compare(got, read)
+        refused = Dumped(program, {"data": str(compressed)})
+        expect("raw_cache: {disk:" in refused.error and "4 shards of" in refused.error, refused.error)
+        for _ in range(2):  # The second time it is staged already.
+            staged = Dumped(program, {"webdataset": {"path": str(compressed), **fields}}, Path(root) / "staged")
+            expect(not staged.error, staged.error)
+            expect_equal(staged.names, whole.names, "names")
+            for got, read in zip(staged.samples, wanted, strict=True):
+                compare(got, read)
+            expect_equal(staged.fingerprint, whole.fingerprint, "of the shards decompressed")
 
         for shard in shards:
             write_dali_index(Path(shard))

@@ -213,6 +213,7 @@ TEST(TreeTest, StorageLibrariesStayWithTheirStores) {
   ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"});
   // A process of its own runs it.
   ExpectOnlyIn(std::regex("^arrow/|^parquet/"), {"server/read/formats/parquet/program"});
+  ExpectOnlyIn(std::regex("^(zlib|zstd)\\.h"), {"server/read/staged"});
 }
 
 TEST(TreeTest, FoldersAreNotCalledUtilities) {

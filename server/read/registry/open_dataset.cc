@@ -116,8 +116,10 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
     case v1::DatasetConfig::kMds:
     case v1::DatasetConfig::kLmdb:
     case v1::DatasetConfig::kFeatureVectors: {
-      STOKER_ASSIGN_OR_RETURN(auto shards, OpenShards(config, {opened.name, options.cache_dir, options.threads,
-                                                               options.progress, options.raw_cache}));
+      STOKER_ASSIGN_OR_RETURN(
+          auto shards,
+          OpenShards(config, {opened.name, options.cache_dir, options.threads, options.progress, options.raw_cache},
+                     options.staging));
       opened.warnings = shards->warnings();
       opened.dataset = std::move(shards);
       return absl::OkStatus();

@@ -14,6 +14,8 @@
 
 namespace stoker {
 
+class Staging;
+
 // This folder alone knows all kinds of datasets. A new kind takes a message in proto/stoker/v1/config.proto, a folder
 // under server/read/formats with a class derived from Dataset, and its lines in open_dataset.cc, which does not compile
 // without them.
@@ -30,6 +32,8 @@ struct OpenDatasetOptions {
   std::function<void(uint64_t files)> progress;
   std::function<void(uint64_t samples)> content_progress;
   std::shared_ptr<RawCache> raw_cache;  // keeps what is read from slow storage; null: nothing does
+  // Where shards that are compressed as a whole are kept decompressed; null: they are refused.
+  std::shared_ptr<Staging> staging = nullptr;
   // Returns a dataset that was opened before, by its name, or null: a mix is made of them.
   std::function<std::shared_ptr<const Dataset>(const std::string& name)> find =
       [](const std::string&) -> std::shared_ptr<const Dataset> { return nullptr; };

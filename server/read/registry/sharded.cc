@@ -18,6 +18,7 @@
 #include "server/read/printable_name.h"
 #include "server/read/registry/open_source.h"
 #include "server/read/registry/prepared_shards.h"
+#include "server/read/staged/staged_store.h"
 
 namespace stoker {
 namespace {
@@ -77,20 +78,24 @@ absl::Status KeepOnly(const std::vector<std::string>& suffixes, Source& source) 
 }
 
 // Makes the format for TFRecord files, and leaves these in `source`.
-absl::StatusOr<std::unique_ptr<ShardFormat>> CreateTfRecord(const v1::TfRecord& config, Source& source) {
+absl::StatusOr<std::unique_ptr<ShardFormat>> CreateTfRecord(const v1::TfRecord& config, StagedStore& staged,
+                                                            Source& source) {
   TfRecord::Indexes indexes{.all_found = source.is_folder};
   for (const ObjectInfo& object : source.objects)
     if (IsForeignIndexName(object.name)) indexes.found.emplace(object.name, object);
   std::erase_if(source.objects, [&](const ObjectInfo& object) {
-    return source.is_folder ? !TfRecord::IsShardName(object.name) : IsForeignIndexName(object.name);
+    return source.is_folder ? !TfRecord::IsShardName(PlainName(object.name)) : IsForeignIndexName(object.name);
   });
   if (source.objects.empty())
     return absl::NotFoundError(absl::StrCat(source.store->description(), ": there is no TFRecord file"));
+  STOKER_ASSIGN_OR_RETURN(source.objects, staged.Stage(source.objects, /*by_beginning=*/true));
   return TfRecord::Create(config, *source.store, source.objects, std::move(indexes));
 }
 
-// Makes the format that `config` names for the objects of `source`, and drops those that are none of its shards.
-absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfig& config, Source& source) {
+// Makes the format that `config` names for the objects of `source`, whose store is `staged`. Drops those that are none
+// of its shards, and stages those that are compressed.
+absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfig& config, StagedStore& staged,
+                                                          Source& source) {
   switch (config.source_case()) {
     case v1::DatasetConfig::kFeatureVectors:
       STOKER_RETURN_IF_ERROR(KeepOnly({".npy"}, source));
@@ -106,31 +111,42 @@ absl::StatusOr<std::unique_ptr<ShardFormat>> CreateFormat(const v1::DatasetConfi
       });
       STOKER_RETURN_IF_ERROR(KeepOnly({".mdb", ".lmdb"}, source));
       return Lmdb::Create(config.lmdb(), *source.store, source.objects);
-    case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), source);
-    case v1::DatasetConfig::kWebdataset:
+    case v1::DatasetConfig::kTfrecord: return CreateTfRecord(config.tfrecord(), staged, source);
+    case v1::DatasetConfig::kWebdataset: {
       STOKER_RETURN_IF_ERROR(KeepOnly({".tar", ".tar.gz", ".tgz", ".tar.zst"}, source));
+      STOKER_ASSIGN_OR_RETURN(source.objects, staged.Stage(source.objects, /*by_beginning=*/false));
       return WebDataset::Create(config.webdataset(), *source.store, source.objects);
+    }
     default: return absl::InternalError("the configuration names no format of shards");
   }
 }
 
 // Whether a source has TFRecord files: by their names, or by what they are where these alone do not tell.
 absl::StatusOr<bool> HasRecords(const Source& source) {
-  const auto shard = std::find_if(source.objects.begin(), source.objects.end(),
-                                  [](const ObjectInfo& object) { return TfRecord::IsShardName(object.name); });
+  const auto shard = std::find_if(source.objects.begin(), source.objects.end(), [](const ObjectInfo& object) {
+    return TfRecord::IsShardName(PlainName(object.name));
+  });
   if (shard == source.objects.end()) return false;
-  if (absl::StrContains(shard->name, ".tfrec")) return true;
+  if (absl::StrContains(shard->name, ".tfrec") || CompressionOf(shard->name).has_value()) return true;
+  std::vector<uint8_t> begin(std::min<uint64_t>(shard->size, 4));
+  STOKER_RETURN_IF_ERROR(ReadNow(*source.store, {&*shard, 0, begin}));
+  if (CompressionByBeginning(begin).has_value()) return true;
   return BeginsWithRecord(*source.store, *shard);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfig& config,
-                                                          const StoredDataset::Options& options) {
+                                                          const StoredDataset::Options& options,
+                                                          std::shared_ptr<Staging> staging) {
   STOKER_ASSIGN_OR_RETURN(Source source, OpenSource(PathsOf(config), config, {.progress = options.progress}));
   StoredDataset::Options all = options;
   STOKER_ASSIGN_OR_RETURN(all.prepared, PreparedBeside(source));
-  STOKER_ASSIGN_OR_RETURN(auto format, CreateFormat(config, source));
+  const auto plain = source.store;
+  const auto staged = std::make_shared<StagedStore>(plain, std::move(staging));
+  source.store = staged;
+  STOKER_ASSIGN_OR_RETURN(auto format, CreateFormat(config, *staged, source));
+  if (!staged->has_staged()) source.store = plain;  // Reads need not go through it.
   return StoredDataset::Open(std::move(source.store), std::move(source.objects), std::move(format), all);
 }
 

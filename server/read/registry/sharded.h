@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/read/formats/parquet/parquet_dataset.h"
+#include "server/read/staged/staging.h"
 #include "server/read/stored/stored_dataset.h"
 #include "stoker/v1/config.pb.h"
 
@@ -15,8 +16,10 @@ namespace stoker {
 // FindFormat.
 
 // Opens the dataset whose format and paths `config` names. Errors name the key or object at fault.
+// Shards that are compressed as a whole are staged, or refused without a `staging`.
 absl::StatusOr<std::unique_ptr<StoredDataset>> OpenShards(const v1::DatasetConfig& config,
-                                                          const StoredDataset::Options& options);
+                                                          const StoredDataset::Options& options,
+                                                          std::shared_ptr<Staging> staging = nullptr);
 
 // Opens the Parquet files that `config` names. They are none of StoredDataset's shards, whose samples are ranges.
 absl::StatusOr<std::unique_ptr<ParquetDataset>> OpenParquet(const v1::DatasetConfig& config,

@@ -147,7 +147,7 @@ TEST(MdsTest, SaysWhatToDoWithCompressedShards) {
   config.set_data(folder.path());
   const auto opened = OpenShards(*FindFormat(config), {});
   EXPECT_TRUE(absl::IsUnimplemented(opened.status()));
-  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("compressed (zstd:7)"));
+  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("shard.00000.mds.zstd: is compressed as a whole"));
 }
 
 TEST(MdsIndexTest, NamesTheShardAndTheKeyThatIsWrong) {
