@@ -4,26 +4,21 @@ HTTP and in a bucket, with one fingerprint."""
 
 from __future__ import annotations
 
-import functools
-import http.server
-import logging
 import os
 import pickle
 import re
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import boto3
 import lmdb
 import msgpack
 import msgpack_numpy
 import numpy as np
 from dumped import Dumped, documented, expect, expect_equal, image
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from moto.server import ThreadedMotoServer
+from servers import bucket, http_server
 
 Entries = dict[bytes, bytes]
 
@@ -92,50 +87,19 @@ def of_layout(layout: str, path: Path) -> str:
     return f"name: test\n{found[1]}{path}{found[2]}\n"
 
 
-class Ranges(http.server.SimpleHTTPRequestHandler):
-    """Serves the files of a folder by ranges."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        path = Path(self.translate_path(self.path))
-        body = path.read_bytes()
-        first, last = map(int, re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"]).groups())
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
-        self.send_header("Last-Modified", self.date_time_string(int(path.stat().st_mtime)))
-        self.send_header("Content-Length", str(last + 1 - first))
-        self.end_headers()
-        self.wfile.write(body[first : last + 1])
-
-
 def check_stores(program: str, folder: Path, local: Dumped) -> None:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Ranges, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    moto = ThreadedMotoServer(port=0, verbose=False)
-    moto.start()
-    url, endpoint = f"http://127.0.0.1:{server.server_port}", "http://{}:{}".format(*moto.get_host_and_port())
-    os.environ.update({"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_ENDPOINT_URL_S3": endpoint})
-    bucket = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    bucket.create_bucket(Bucket="bucket")
-    for name in ("data.mdb", "lock.mdb"):
-        bucket.put_object(Bucket="bucket", Key=f"train/{name}", Body=(folder / name).read_bytes())
-    for config in (
-        {"lmdb": {"path": f"{url}/"}},
-        {"data": f"{url}/data.mdb"},
-        {"lmdb": {"path": "s3://bucket/train"}},
-        {"data": "s3://bucket/train/"},
-    ):
-        got = dumped(program, config)
-        expect_equal(got.fingerprint, local.fingerprint, f"fingerprint of {config}")
-        expect_equal(got.names, local.names, f"names of {config}")
-        expect_equal(got.samples, local.samples, f"samples of {config}")
-    server.shutdown()
-    moto.stop()
+    with http_server(folder) as url, bucket(folder.parent) as environment:
+        os.environ.update(environment)
+        for config in (
+            {"lmdb": {"path": f"{url}/"}},
+            {"data": f"{url}/data.mdb"},
+            {"lmdb": {"path": f"s3://bucket/{folder.name}"}},
+            {"data": f"s3://bucket/{folder.name}/"},
+        ):
+            got = dumped(program, config)
+            expect_equal(got.fingerprint, local.fingerprint, f"fingerprint of {config}")
+            expect_equal(got.names, local.names, f"names of {config}")
+            expect_equal(got.samples, local.samples, f"samples of {config}")
 
 
 def check_image_layouts(program: str, root: Path, generator: np.random.Generator) -> None:

@@ -2,92 +2,23 @@
 """test_parquet.py DUMP-SAMPLES: Parquet files that pyarrow and Hugging Face's datasets write, read by us: every field of
 every sample is equal, on disk, over HTTP and in a bucket, and damaged files are errors or the right bytes."""
 
-import contextlib
-import functools
-import logging
 import os
 import random
 import re
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import boto3
 import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from dumped import Dumped, documented, expect, expect_equal, image
-from moto.server import ThreadedMotoServer
+from servers import bucket, http_server
 
 PROGRAM = sys.argv[1]
 NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 WIDER = {"int8": "int16", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
-
-
-class Ranges(BaseHTTPRequestHandler):
-    """Serves the files of a folder by ranges."""
-
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, *arguments: object, folder: Path) -> None:
-        self.folder = folder
-        super().__init__(*arguments)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_HEAD(self) -> None:
-        self.answer()
-
-    def do_GET(self) -> None:
-        self.answer()
-
-    def answer(self) -> None:
-        body = whole = (self.folder / self.path[1:]).read_bytes()
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        if wanted:
-            body = whole[int(wanted[1]) : int(wanted[2]) + 1]
-        self.send_response(206 if wanted else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("ETag", f'"{hash(whole)}"')
-        if wanted:
-            self.send_header("Content-Range", f"bytes {wanted[1]}-{wanted[2]}/{len(whole)}")
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-
-@contextlib.contextmanager
-def http_server(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Ranges, folder=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-@contextlib.contextmanager
-def bucket(folder: Path) -> Iterator[None]:
-    """A bucket `bucket` with the folder's files; the environment says where it is."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    os.environ |= {
-        "AWS_ENDPOINT_URL_S3": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "x",
-        "AWS_SECRET_ACCESS_KEY": "y",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    s3 = boto3.client("s3", region_name="us-east-1")
-    s3.create_bucket(Bucket="bucket")
-    for path in folder.rglob("*.parquet"):
-        s3.put_object(Bucket="bucket", Key=str(path.relative_to(folder)), Body=path.read_bytes())
-    yield
-    server.stop()
 
 
 def table_of(generator: np.random.Generator, rows: int) -> pa.Table:
@@ -269,7 +200,8 @@ def stores(root: Path) -> None:
     """One dataset wherever it lies."""
     local = Dumped(PROGRAM, {"data": str(root / "data")})
     name = "data/train-{00000..00001}-of-00002.parquet"
-    with http_server(root) as http, bucket(root):
+    with http_server(root) as http, bucket(root) as environment:
+        os.environ.update(environment)
         for url in (f"{http}/{name}", "s3://bucket/data/", "s3://bucket/data/train-*.parquet"):
             remote = Dumped(PROGRAM, {"parquet": {"path": url}})
             expect(not remote.error, remote.error)
