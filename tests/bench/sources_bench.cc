@@ -33,7 +33,7 @@ namespace stoker {
 namespace {
 
 constexpr int kSkipped = 77;  // what CTest takes for a test that could not run
-constexpr char kFolder[] = "class folder", kTar[] = "tar", kTfRecord[] = "tfrecord", kMds[] = "mds", kLmdb[] = "lmdb";
+constexpr char kFolder[] = "class folder", kTar[] = "tar", kTfRecord[] = "tfrecord", kMds[] = "mds", kLmdb[] = "lmdb", kParquet[] = "parquet";
 
 struct Options {
   std::string data, only, json;
@@ -48,7 +48,7 @@ struct Options {
 struct Format {
   const char *name, *packages;
 };
-constexpr Format kFormats[] = {{kTar, "webdataset"}, {kTfRecord, "records"}, {kMds, "records"}, {kLmdb, "lmdb"}};
+constexpr Format kFormats[] = {{kTar, "webdataset"}, {kTfRecord, "records"}, {kMds, "records"}, {kLmdb, "lmdb"}, {kParquet, "parquet"}};
 
 // Writes the photographs of `folder` in `format`, below this program's build folder, unless that was done. Returns
 // where, or nothing where the writer cannot be had.
@@ -86,6 +86,7 @@ v1::DatasetConfig ConfigOf(const std::string& format, const std::string& root, c
   if (format == kTfRecord) add_files(*config.mutable_tfrecord()->mutable_path());
   if (format == kMds) config.mutable_mds()->add_path(root);
   if (format == kLmdb) config.mutable_lmdb()->add_path(absl::StrCat(root, "/data.mdb"));
+  if (format == kParquet) add_files(*config.mutable_parquet()->mutable_path());
   if (format == kFolder) config.mutable_image_folder()->set_path(root);
   return config;
 }

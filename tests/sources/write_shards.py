@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """write_shards.py FORMAT FOLDER OUT: writes the class folder FOLDER in another format, by that format's reference tool.
 
-FORMAT is tar, tfrecord, mds or lmdb. The samples stand in the order of the folder's paths, with the labels that their class
+FORMAT is tar, tfrecord, mds, lmdb or parquet. The samples stand in the order of the folder's paths, with the labels that their class
 folders have. OUT must not exist; it appears when it is whole."""
 
 import os
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SHARD_BYTES = 16 << 20
+PARQUET_ROWS = 150
 
 
 def photographs(folder: Path) -> Iterator[tuple[str, bytes, int]]:
@@ -60,12 +61,28 @@ def write_lmdb(folder: Path, out: Path) -> None:
             transaction.put(b"%09d" % i, pickle.dumps((image, label)))
 
 
+def write_parquet(folder: Path, out: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = [{"image": {"bytes": image, "path": name}, "label": label} for name, image, label in photographs(folder)]
+    for shard, first in enumerate(range(0, len(rows), PARQUET_ROWS)):
+        table = pyarrow.Table.from_pylist(rows[first : first + PARQUET_ROWS])
+        pyarrow.parquet.write_table(table, out / f"train-{shard:05}.parquet", row_group_size=100)
+
+
 def main() -> None:
     form, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     part = out.with_name(out.name + ".part")
     part.mkdir(parents=True)
-    write = {"tar": write_tar, "tfrecord": write_tfrecord, "mds": write_mds, "lmdb": write_lmdb}[form]
-    write(folder, part)
+    writers = {
+        "tar": write_tar,
+        "tfrecord": write_tfrecord,
+        "mds": write_mds,
+        "lmdb": write_lmdb,
+        "parquet": write_parquet,
+    }
+    writers[form](folder, part)
     part.rename(out)
 
 
