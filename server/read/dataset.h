@@ -60,9 +60,14 @@ class StoredSamples {
     uint64_t size = 0;  // bytes
   };
 
-  virtual Store& store() const = 0;
+  // Whether sample `id` is one of them. Of a mix, those of the parts that are local are not.
+  virtual bool Has(uint64_t) const { return true; }
 
+  // Requires Has(id), as the functions below do.
   virtual Place PlaceOf(uint64_t id) const = 0;
+
+  // Returns the store of the object that has a Place's number.
+  virtual Store& StoreOf(uint64_t object) const = 0;
 
   // Describes the object that has a Place's number. A dataset of millions of files keeps no ObjectInfo of each.
   virtual ObjectInfo ObjectAt(uint64_t object) const = 0;

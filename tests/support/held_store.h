@@ -77,7 +77,8 @@ class HeldDataset final : public Dataset, public StoredSamples {
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
   const StoredSamples* stored() const override { return is_stored ? this : nullptr; }
 
-  HeldStore& store() const override { return store_; }
+  HeldStore& store() const { return store_; }
+  Store& StoreOf(uint64_t) const override { return store_; }
   Place PlaceOf(uint64_t id) const override { return {0, id * (sample_bytes_ + gap_), sample_bytes_}; }
   ObjectInfo ObjectAt(uint64_t) const override { return object_; }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;

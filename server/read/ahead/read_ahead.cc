@@ -251,7 +251,7 @@ void ReadAhead::State::Plan(Job& job) {
 }
 
 bool ReadAhead::State::IsKept(const StoredSamples& stored, const StoredSamples::Place& place) const {
-  const auto key = KeyOf(stored.store(), stored.ObjectAt(place.object), place.offset, place.size);
+  const auto key = KeyOf(stored.StoreOf(place.object), stored.ObjectAt(place.object), place.offset, place.size);
   if (key.has_value() && options.cache->Has(*key)) return true;
   if (key.has_value()) options.cache->Miss(place.size);
   return false;
@@ -261,7 +261,7 @@ void ReadAhead::State::Begin(Read& read) {
   const ReadPlan::Read& range = read.range;
   try {
     const auto key =
-        range.kept ? KeyOf(read.job->stored->store(), read.object, range.offset, range.size) : std::nullopt;
+        range.kept ? KeyOf(read.job->stored->StoreOf(range.object), read.object, range.offset, range.size) : std::nullopt;
     if (key.has_value()) read.kept = options.cache->GetFromMemory(*key, range.size);
     if (read.kept != nullptr) return End(read);
     read.bytes = std::make_unique_for_overwrite<uint8_t[]>(range.size);
@@ -285,7 +285,7 @@ void ReadAhead::State::BeginAtStore(Read& read) {
   };
   const std::span<uint8_t> into(read.bytes.get(), read.range.size);
   try {
-    read.job->stored->store().Read({&read.object, read.range.offset, into}, std::move(done));
+    read.job->stored->StoreOf(read.range.object).Read({&read.object, read.range.offset, into}, std::move(done));
   } catch (const std::bad_alloc&) {
     read.failed_here = true;
     End(read);
@@ -320,7 +320,7 @@ void ReadAhead::State::Learn(std::chrono::nanoseconds latency) {
 
 void ReadAhead::State::Keep(const Read& read, const ReadPlan::Sample& sample, std::span<const uint8_t> bytes) const {
   if (options.cache == nullptr) return;
-  const auto key = KeyOf(read.job->stored->store(), read.object, read.range.offset + sample.offset, sample.size);
+  const auto key = KeyOf(read.job->stored->StoreOf(read.range.object), read.object, read.range.offset + sample.offset, sample.size);
   if (key.has_value()) options.cache->Put(*key, bytes);
 }
 

@@ -20,6 +20,7 @@ std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const u
   wanted.reserve(ids.size());
   uint64_t bytes = 0;
   for (const uint64_t id : ids) {
+    if (!stored.Has(id)) continue;
     const StoredSamples::Place place = stored.PlaceOf(id);
     if (place.size > most_bytes - bytes) break;
     bytes += place.size;

@@ -58,8 +58,9 @@ class ContentDataset final : public Dataset, private StoredSamples {
   // OK if the sample's bytes are those that were indexed.
   absl::Status Check(uint64_t id, const SampleBytes& sample) const;
 
-  Store& store() const override { return dataset_->stored()->store(); }
+  bool Has(uint64_t id) const override { return dataset_->stored()->Has(id); }
   Place PlaceOf(uint64_t id) const override { return dataset_->stored()->PlaceOf(id); }
+  Store& StoreOf(uint64_t object) const override { return dataset_->stored()->StoreOf(object); }
   ObjectInfo ObjectAt(uint64_t object) const override { return dataset_->stored()->ObjectAt(object); }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override {

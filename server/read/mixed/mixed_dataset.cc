@@ -92,6 +92,8 @@ void MixedDataset::TakeIdentity() {
   }
   fingerprint_ = fingerprint.Finish();
   if (all_known) content_ = content.Finish();
+  has_stored_ = std::any_of(parts_.begin(), parts_.end(),
+                            [](const Part& part) { return part.dataset->stored() != nullptr; });
   const Labels* first = parts_[0].dataset->labels();
   has_labels_ = std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
     const Labels* labels = part.dataset->labels();
@@ -128,6 +130,38 @@ LabelRun MixedDataset::RunAt(uint64_t id) const {
   uint64_t own_id = 0;
   const LabelRun run = PartOf(id, own_id).dataset->labels()->RunAt(own_id);
   return {.label = run.label, .end = run.end + (id - own_id)};
+}
+
+bool MixedDataset::Has(uint64_t id) const {
+  uint64_t own_id = 0;
+  const StoredSamples* const stored = PartOf(id, own_id).dataset->stored();
+  return stored != nullptr && stored->Has(own_id);
+}
+
+StoredSamples::Place MixedDataset::PlaceOf(uint64_t id) const {
+  uint64_t own_id = 0;
+  const Part& part = PartOf(id, own_id);
+  Place place = part.dataset->stored()->PlaceOf(own_id);
+  place.object = place.object * parts_.size() + (&part - parts_.data());
+  return place;
+}
+
+Store& MixedDataset::StoreOf(uint64_t object) const {
+  return parts_[object % parts_.size()].dataset->stored()->StoreOf(object / parts_.size());
+}
+
+ObjectInfo MixedDataset::ObjectAt(uint64_t object) const {
+  return parts_[object % parts_.size()].dataset->stored()->ObjectAt(object / parts_.size());
+}
+
+absl::Status MixedDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
+  uint64_t own_id = 0;
+  return PartOf(id, own_id).dataset->stored()->Parse(own_id, stored, sample);
+}
+
+absl::Status MixedDataset::ReadError(uint64_t id, const absl::Status& status) const {
+  uint64_t own_id = 0;
+  return PartOf(id, own_id).dataset->stored()->ReadError(own_id, status);
 }
 
 absl::Status MixedDataset::Read(uint64_t id, SampleBytes& sample) const {

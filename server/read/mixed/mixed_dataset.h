@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace stoker {
 //   number of parts, positions of an epoch
 //   for each part: its weight or 0, its number of samples, its fingerprint (32 bytes)
 // where numbers are 8 bytes, little-endian. What parts are called is no part of it.
-class MixedDataset final : public Dataset, private Labels {
+class MixedDataset final : public Dataset, private Labels, private StoredSamples {
  public:
   // Returns the dataset of a name, or null.
   using FindDataset = std::function<std::shared_ptr<const Dataset>(const std::string& name)>;
@@ -40,6 +41,7 @@ class MixedDataset final : public Dataset, private Labels {
   bool names_are_lasting() const override;
   const Labels* labels() const override { return has_labels_ ? this : nullptr; }
   const PartWeights* part_weights() const override { return weights_.parts.empty() ? nullptr : &weights_; }
+  const StoredSamples* stored() const override { return has_stored_ ? this : nullptr; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 
  private:
@@ -60,11 +62,19 @@ class MixedDataset final : public Dataset, private Labels {
   const std::vector<std::string>& classes() const override { return parts_[0].dataset->labels()->classes(); }
   LabelRun RunAt(uint64_t id) const override;
 
+  // An object's number says which part's it is, and its number there.
+  bool Has(uint64_t id) const override;
+  Place PlaceOf(uint64_t id) const override;
+  Store& StoreOf(uint64_t object) const override;
+  ObjectInfo ObjectAt(uint64_t object) const override;
+  absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
+  absl::Status ReadError(uint64_t id, const absl::Status& status) const override;
+
   // Create sets these; they are constant after it.
   std::vector<Part> parts_;
   PartWeights weights_;
   std::string fingerprint_, content_;
-  bool has_labels_ = false;
+  bool has_labels_ = false, has_stored_ = false;
 };
 
 }  // namespace stoker

@@ -70,7 +70,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
   void TakeOver(const PreparedImages& prepared);
   absl::StatusOr<ShardIndex> FindIndex(std::vector<ObjectInfo> objects, const Options& options);
 
-  Store& store() const override { return *store_; }
+  Store& StoreOf(uint64_t) const override { return *store_; }
   Place PlaceOf(uint64_t id) const override;
   ObjectInfo ObjectAt(uint64_t object) const override { return index_.shards[object].object; }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;

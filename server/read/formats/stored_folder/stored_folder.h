@@ -72,7 +72,7 @@ class StoredFolder final : public Dataset, private Labels, private StoredSamples
   const std::vector<std::string>& classes() const override { return class_names_; }
   LabelRun RunAt(uint64_t id) const override;
 
-  Store& store() const override { return *store_; }
+  Store& StoreOf(uint64_t) const override { return *store_; }
   Place PlaceOf(uint64_t id) const override { return {id, 0, listing_.index.files.sizes[id]}; }
   ObjectInfo ObjectAt(uint64_t object) const override { return listing_.Object(object); }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;

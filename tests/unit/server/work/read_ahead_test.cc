@@ -1,11 +1,14 @@
 // Spans of samples on slow storage: the workers never wait for it.
 
+#include <map>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/read/mixed/mixed_dataset.h"
 #include "server/work/worker_pool.h"
 #include "tests/support/held_store.h"
 
@@ -96,6 +99,35 @@ TEST_F(WorkerPoolReadsAheadTest, WorkersPassOverWhatIsNotThere) {
   EXPECT_THAT(collector.Await(2), testing::ElementsAre(2, 1));
   store().EndFirst();
   EXPECT_THAT(collector.Await(3), testing::ElementsAre(2, 1, 0));
+}
+
+TEST_F(WorkerPoolReadsAheadTest, OfAMixThePartsOnSlowStoragesAreReadAhead) {
+  const auto first = std::make_shared<HeldDataset>(10, kSample, kGap);
+  const auto local = std::make_shared<HeldDataset>(10, kSample, kGap);
+  local->is_stored = false;
+  const auto last = std::make_shared<HeldDataset>(10, 2 * kSample, kGap);
+  last->on_read_now = first->on_read_now = [this] { read_by_worker_ = true; };
+  v1::Mix config;
+  for (const char* name : {"first", "local", "last"}) config.add_parts()->set_dataset(name);
+  const std::map<std::string, std::shared_ptr<const Dataset>> parts = {
+      {"first", first}, {"local", local}, {"last", last}};
+  std::shared_ptr<const Dataset> mix =
+      *MixedDataset::Create(config, [&](const std::string& name) { return parts.at(name); });
+  Collector collector;
+  WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .ahead_bytes = kAhead});
+  const auto stream = *pool.AddStream(mix, Plan(*mix), collector.deliver());
+  ASSERT_TRUE(stream->Want({0, 0, 30}).ok());
+  first->store().AwaitReads(10);
+  last->store().AwaitReads(10);
+  first->store().Open();
+  last->store().Open();
+  collector.Await(1);
+  const FinishedSpan& span = collector.span(0);
+  for (uint64_t id = 0; id < 30; ++id)
+    EXPECT_EQ(span.payload()[id], HeldDataset::FieldOf(id < 20 ? *first : *last, id % 10)) << id;
+  EXPECT_EQ(local->read_now, 10);
+  EXPECT_EQ(local->store().reads(), 0);
+  EXPECT_FALSE(read_by_worker_);
 }
 
 TEST_F(WorkerPoolReadsAheadTest, ALocalStreamGoesOnBesideASlowOne) {

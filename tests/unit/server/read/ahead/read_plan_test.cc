@@ -18,7 +18,7 @@ class Places final : public StoredSamples {
     places_.push_back({object, offset, size});
     return places_.size() - 1;
   }
-  Store& store() const override { std::abort(); }
+  Store& StoreOf(uint64_t) const override { std::abort(); }
   Place PlaceOf(uint64_t id) const override { return places_[id]; }
   ObjectInfo ObjectAt(uint64_t) const override { std::abort(); }
   absl::Status Parse(uint64_t, std::span<const uint8_t>, SampleBytes&) const override { return absl::OkStatus(); }
@@ -123,6 +123,27 @@ TEST(ReadPlanTest, EveryPlaceLiesInItsRead) {
       ASSERT_LE(sample.offset + sample.size, read.size);
     }
   }
+}
+
+TEST(ReadPlanTest, WhatIsNotStoredIsLeftOut) {
+  class Some final : public StoredSamples {
+   public:
+    bool Has(uint64_t id) const override { return id % 2 == 0; }
+    Place PlaceOf(uint64_t id) const override {
+      EXPECT_TRUE(Has(id));
+      return {id, 0, 10};
+    }
+    Store& StoreOf(uint64_t) const override { std::abort(); }
+    ObjectInfo ObjectAt(uint64_t) const override { std::abort(); }
+    absl::Status Parse(uint64_t, std::span<const uint8_t>, SampleBytes&) const override { std::abort(); }
+    absl::Status ReadError(uint64_t, const absl::Status& status) const override { return status; }
+  };
+  const std::vector<uint64_t> ids = {1, 2, 3, 4, 5};
+  const ReadPlan plan = PlanReads(Some(), ids, 1000, nullptr);
+  ASSERT_EQ(plan.samples.size(), 2);
+  EXPECT_EQ(plan.samples[0].id, 2);
+  EXPECT_EQ(plan.samples[1].id, 4);
+  EXPECT_EQ(plan.bytes, 20);
 }
 
 }  // namespace
