@@ -33,7 +33,8 @@ namespace stoker {
 namespace {
 
 constexpr int kSkipped = 77;  // what CTest takes for a test that could not run
-constexpr char kFolder[] = "class folder", kTar[] = "tar", kTfRecord[] = "tfrecord", kMds[] = "mds", kLmdb[] = "lmdb", kParquet[] = "parquet";
+constexpr char kFolder[] = "class folder", kTar[] = "tar", kTfRecord[] = "tfrecord", kMds[] = "mds", kLmdb[] = "lmdb",
+               kParquet[] = "parquet";
 
 struct Options {
   std::string data, only, json;
@@ -48,7 +49,8 @@ struct Options {
 struct Format {
   const char *name, *packages;
 };
-constexpr Format kFormats[] = {{kTar, "webdataset"}, {kTfRecord, "records"}, {kMds, "records"}, {kLmdb, "lmdb"}, {kParquet, "parquet"}};
+constexpr Format kFormats[] = {
+    {kTar, "webdataset"}, {kTfRecord, "records"}, {kMds, "records"}, {kLmdb, "lmdb"}, {kParquet, "parquet"}};
 
 // Writes the photographs of `folder` in `format`, below this program's build folder, unless that was done. Returns
 // where, or nothing where the writer cannot be had.

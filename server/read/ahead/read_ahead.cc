@@ -260,8 +260,8 @@ bool ReadAhead::State::IsKept(const StoredSamples& stored, const StoredSamples::
 void ReadAhead::State::Begin(Read& read) {
   const ReadPlan::Read& range = read.range;
   try {
-    const auto key =
-        range.kept ? KeyOf(read.job->stored->StoreOf(range.object), read.object, range.offset, range.size) : std::nullopt;
+    const auto key = range.kept ? KeyOf(read.job->stored->StoreOf(range.object), read.object, range.offset, range.size)
+                                : std::nullopt;
     if (key.has_value()) read.kept = options.cache->GetFromMemory(*key, range.size);
     if (read.kept != nullptr) return End(read);
     read.bytes = std::make_unique_for_overwrite<uint8_t[]>(range.size);
@@ -320,7 +320,8 @@ void ReadAhead::State::Learn(std::chrono::nanoseconds latency) {
 
 void ReadAhead::State::Keep(const Read& read, const ReadPlan::Sample& sample, std::span<const uint8_t> bytes) const {
   if (options.cache == nullptr) return;
-  const auto key = KeyOf(read.job->stored->StoreOf(read.range.object), read.object, read.range.offset + sample.offset, sample.size);
+  const auto key =
+      KeyOf(read.job->stored->StoreOf(read.range.object), read.object, read.range.offset + sample.offset, sample.size);
   if (key.has_value()) options.cache->Put(*key, bytes);
 }
 

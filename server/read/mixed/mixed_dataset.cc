@@ -92,8 +92,8 @@ void MixedDataset::TakeIdentity() {
   }
   fingerprint_ = fingerprint.Finish();
   if (all_known) content_ = content.Finish();
-  has_stored_ = std::any_of(parts_.begin(), parts_.end(),
-                            [](const Part& part) { return part.dataset->stored() != nullptr; });
+  has_stored_ =
+      std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.dataset->stored() != nullptr; });
   const Labels* first = parts_[0].dataset->labels();
   has_labels_ = std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
     const Labels* labels = part.dataset->labels();
