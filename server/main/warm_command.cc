@@ -12,20 +12,27 @@
 #include "server/config/settings.h"
 #include "server/main/progress_line.h"
 #include "server/main/server.h"
+#include "server/read/registry/open_dataset.h"
 #include "server/read/warm/warm.h"
 
 namespace stoker {
 namespace {
 
-// Keeps of `datasets` those with one of the names. NotFound where one is not there.
-absl::Status KeepOnly(const std::vector<std::string>& names, Datasets& datasets) {
+// Keeps of `datasets` those with one of the names; without names, those that are no mix of others. NotFound where one is
+// not there.
+absl::Status KeepOnly(const std::vector<std::string>& names, const v1::ServerConfig& config, Datasets& datasets) {
+  if (names.empty()) {
+    for (const v1::DatasetConfig& dataset : config.datasets())
+      if (dataset.has_mix()) datasets.erase(*DatasetName(dataset));
+    return absl::OkStatus();
+  }
   Datasets kept;
   for (const std::string& name : names) {
     const auto found = datasets.find(name);
     if (found == datasets.end()) return absl::NotFoundError(absl::StrCat("--dataset: none is called '", name, "'"));
     kept.insert(*found);
   }
-  if (!names.empty()) datasets = std::move(kept);
+  datasets = std::move(kept);
   return absl::OkStatus();
 }
 
@@ -63,7 +70,7 @@ absl::StatusOr<int> Run(const v1::ServerConfig& config, const std::vector<std::s
   WarmOptions options{.cache = OpenRawCache(disk_alone, Admission::Kind::kFilling), .stop = &StopRequested()};
   if (!options.cache->has_disk()) return absl::UnavailableError("raw_cache.disk: cannot be used, see above");
   STOKER_ASSIGN_OR_RETURN(Datasets datasets, OpenDatasets(config, settings, options.cache));
-  STOKER_RETURN_IF_ERROR(KeepOnly(names, datasets));
+  STOKER_RETURN_IF_ERROR(KeepOnly(names, config, datasets));
   StopOnSignals();
   ProgressLine line;
   Pace pace;

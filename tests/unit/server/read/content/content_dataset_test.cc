@@ -84,7 +84,7 @@ TEST_F(ContentDatasetTest, BytesThatWereReadAheadAreComparedToo) {
   const auto known = *ContentDataset::Open(std::move(slow), {.name = "slow"});
   ASSERT_NE(known->stored(), nullptr);
   const StoredSamples& stored = *known->stored();
-  EXPECT_EQ(&stored.store(), &below.store());
+  EXPECT_EQ(&stored.StoreOf(stored.PlaceOf(3).object), &below.store());
   EXPECT_EQ(stored.PlaceOf(3).offset, 300);
   SampleBytes sample;
   const std::vector<uint8_t> right = {HeldDataset::FieldOf(below, 3)}, wrong = {static_cast<uint8_t>(right[0] + 1)};
