@@ -151,7 +151,7 @@ absl::StatusOr<OpenedDataset> ScanCommand::Open(const v1::ServerConfig& config, 
   const auto staged = [&line](uint64_t taken, uint64_t of) {
     if (line.IsDue()) line.Show(absl::StrFormat("decompressing shards: %d of %d bytes so far", taken, of));
   };
-  STOKER_ASSIGN_OR_RETURN(options.staging, OpenStaging(settings, staged));
+  options.staging = OpenStaging(settings, staged);
   options.find = [&parts](const std::string& name) { return parts.contains(name) ? parts.at(name) : nullptr; };
   for (const auto& dataset : config.datasets()) {
     STOKER_ASSIGN_OR_RETURN(const std::string name, DatasetName(dataset));

@@ -38,10 +38,6 @@ constexpr uint64_t kSmallSample = uint64_t{16} << 10, kRecordsPart = 32;
 constexpr char kStaged[] = "/staged";
 constexpr int kKeepaliveMs = 30'000, kKeepaliveTimeoutMs = 10'000, kLeastPingIntervalMs = 5'000;
 
-}  // namespace
-
-namespace {
-
 // How many samples the raw cache's disk may have. Each takes memory.
 uint64_t MostRecords(const Settings& settings) {
   const uint64_t by_memory = settings.memory_limit_bytes / kRecordsPart / DiskTier::kTableBytesPerRecord;
@@ -68,13 +64,15 @@ std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind
   return cache;
 }
 
-absl::StatusOr<std::shared_ptr<Staging>> OpenStaging(const Settings& settings,
-                                                     std::function<void(uint64_t taken, uint64_t of)> progress) {
+std::shared_ptr<Staging> OpenStaging(const Settings& settings,
+                                     std::function<void(uint64_t taken, uint64_t of)> progress) {
   if (settings.raw_disk_path.empty()) return nullptr;
-  STOKER_ASSIGN_OR_RETURN(auto staging, Staging::Open({.path = settings.raw_disk_path + kStaged,
-                                                       .size_bytes = settings.raw_disk_bytes,
-                                                       .progress = std::move(progress)}));
-  return std::shared_ptr<Staging>(std::move(staging));
+  auto staging = Staging::Open({.path = settings.raw_disk_path + kStaged,
+                                .size_bytes = settings.raw_disk_bytes,
+                                .progress = std::move(progress)});
+  if (staging.ok()) return *std::move(staging);
+  spdlog::warn("raw_cache.disk: {}; no compressed shards can be decompressed there", staging.status().message());
+  return nullptr;
 }
 
 absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Settings& settings,
@@ -82,12 +80,11 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
   Datasets datasets;
-  STOKER_ASSIGN_OR_RETURN(
-      const auto staging, OpenStaging(settings, [last = absl::Now()](uint64_t taken, uint64_t of) mutable {
-        if (absl::Now() - last < absl::Seconds(5)) return;
-        last = absl::Now();
-        spdlog::info("decompressing shards: {} of {} so far", FormatByteSize(taken), FormatByteSize(of));
-      }));
+  const auto staging = OpenStaging(settings, [last = absl::Now()](uint64_t taken, uint64_t of) mutable {
+    if (absl::Now() - last < absl::Seconds(5)) return;
+    last = absl::Now();
+    spdlog::info("decompressing shards: {} of {} so far", FormatByteSize(taken), FormatByteSize(of));
+  });
   for (const auto& dataset_config : config.datasets()) {
     OpenDatasetOptions options{.cache_dir = settings.cache_dir, .raw_cache = raw_cache};
     const auto tell = [last = absl::Now()](const char* what) {

@@ -32,10 +32,10 @@ namespace stoker {
 
 using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
 
-// Opens the folder in which shards that are compressed as a whole are kept decompressed; null where none is configured.
-// `progress` is that of Staging::Options.
-absl::StatusOr<std::shared_ptr<Staging>> OpenStaging(const Settings& settings,
-                                                     std::function<void(uint64_t taken, uint64_t of)> progress);
+// Opens the folder in which shards that are compressed as a whole are kept decompressed; null where none is configured,
+// or, after a warning, where it cannot be used. `progress` is that of Staging::Options.
+std::shared_ptr<Staging> OpenStaging(const Settings& settings,
+                                     std::function<void(uint64_t taken, uint64_t of)> progress);
 
 // Opens the datasets of a configuration, of which `settings` was resolved. Takes long for a folder that was never
 // indexed, and then logs its progress. What is read from slow storage is kept in `raw_cache`, which may be null. Errors

@@ -18,8 +18,8 @@
 namespace stoker {
 namespace {
 
-// Keeps of `datasets` those with one of the names; without names, those that are no mix of others. NotFound where one is
-// not there.
+// Keeps of `datasets` those with one of the names; without names, those that are no mix of others. NotFound where one
+// is not there.
 absl::Status KeepOnly(const std::vector<std::string>& names, const v1::ServerConfig& config, Datasets& datasets) {
   if (names.empty()) {
     for (const v1::DatasetConfig& dataset : config.datasets())

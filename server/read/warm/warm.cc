@@ -100,7 +100,8 @@ class Warming {
     for (uint64_t id = 0; id < dataset.size() && !Ends(); ++id) {
       if (!stored->Has(id)) continue;
       const StoredSamples::Place place = stored->PlaceOf(id);
-      visit(id, KeyOf(stored->StoreOf(place.object), stored->ObjectAt(place.object), place.offset, place.size), place.size);
+      visit(id, KeyOf(stored->StoreOf(place.object), stored->ObjectAt(place.object), place.offset, place.size),
+            place.size);
     }
   }
 
