@@ -71,7 +71,8 @@ std::shared_ptr<Staging> OpenStaging(const Settings& settings,
                                 .size_bytes = settings.raw_disk_bytes,
                                 .progress = std::move(progress)});
   if (staging.ok()) return *std::move(staging);
-  spdlog::warn("raw_cache.disk: {}; no compressed shards can be decompressed there", staging.status().message());
+  spdlog::warn("raw_cache.disk: {}; no compressed shards can be decompressed there",
+               std::string(staging.status().message()));
   return nullptr;
 }
 
