@@ -43,9 +43,10 @@ class BinaryReader {
 
   template <typename Number>
   Number Get() {
-    Number number = 0;
-    const std::string_view bytes = Take(sizeof(number));
-    std::memcpy(&number, bytes.data(), bytes.size());
+    const std::string_view bytes = Take(sizeof(Number));
+    if (bytes.empty()) return 0;
+    Number number;
+    std::memcpy(&number, bytes.data(), sizeof(number));  // GCC 12 loses a zero before a copy of 0 or sizeof(number).
     return number;
   }
 

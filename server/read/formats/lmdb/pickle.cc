@@ -1,4 +1,3 @@
-#include <cstring>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +36,7 @@ constexpr uint8_t kLastProtocol = 5;
 // Returns the number whose two's complement is `bytes`, of which there are at most 8.
 int64_t NumberOf(std::string_view bytes) {
   uint64_t number = !bytes.empty() && (bytes.back() & 0x80) != 0 ? ~uint64_t{} : 0;
-  std::memcpy(&number, bytes.data(), bytes.size());
+  for (size_t i = bytes.size(); i-- > 0;) number = number << 8 | static_cast<uint8_t>(bytes[i]);
   return static_cast<int64_t>(number);
 }
 
