@@ -202,11 +202,11 @@ TEST_F(DiskTierTest, ASegmentTornAtAnyByteGivesRightBytesOrNone) {
   const std::string whole = folder_.Read(fs::relative(segment, folder_.path()).string());
   ASSERT_EQ(whole.size(), 16 + 3 * (64 + kSmall));
   for (size_t bytes = 0; bytes <= whole.size(); ++bytes) {
-    for (const char* tail : {"", "\0\0\0\0\0\0\0\0\0\0\0\0", "torn"}) {
+    for (const std::string& tail : {std::string(), std::string(12, '\0'), std::string("torn")}) {
       fs::remove_all(Below(""));
       fs::create_directories(Below(""));
       fs::permissions(Below(""), fs::perms::owner_all);
-      std::ofstream(segment, std::ios::binary) << whole.substr(0, bytes) << std::string(tail, *tail == 0 ? 12 : 4);
+      std::ofstream(segment, std::ios::binary) << whole.substr(0, bytes) << tail;
       const uint64_t records = bytes < 16 ? 0 : (bytes - 16) / (64 + kSmall);
       for (int start = 0; start < 2; ++start) {
         tier = Open();
