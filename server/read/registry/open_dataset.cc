@@ -63,7 +63,6 @@ std::string DefaultName(const v1::DatasetConfig& config) {
     case v1::DatasetConfig::kMds: return NameOfPaths(config.mds().path());
     case v1::DatasetConfig::kParquet: return NameOfPaths(config.parquet().path());
     case v1::DatasetConfig::kLmdb: return NameOfPaths(config.lmdb().path());
-    case v1::DatasetConfig::kHdf5: return NameOfPaths(config.hdf5().path());
     case v1::DatasetConfig::kFeatureVectors: return NameOfPaths(config.feature_vectors().path());
     case v1::DatasetConfig::kMix: return "mix";
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
@@ -140,7 +139,6 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       opened.dataset = std::move(parquet);
       return absl::OkStatus();
     }
-    case v1::DatasetConfig::kHdf5: return absl::UnimplementedError("this build cannot read the format yet");
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(
