@@ -27,6 +27,10 @@ endif()
 if(STOKER_OPENCV)
   find_package(OpenCV CONFIG REQUIRED COMPONENTS core imgcodecs imgproc)
 endif()
+# libhdf5 is needed by the program that reads HDF5 alone. Without it, as for arm64, that is not built.
+if(STOKER_BUILD_SERVER AND NOT CMAKE_CROSSCOMPILING)
+  pkg_check_modules(hdf5 IMPORTED_TARGET hdf5-serial)
+endif()
 # Arrow, with which Parquet is read, is not Debian's: ./dev gets it. Without it the program for it is not built.
 if(STOKER_BUILD_SERVER AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   stoker_made_once(STOKER_ARROW cmake/get_arrow.sh)

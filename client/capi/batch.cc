@@ -140,6 +140,18 @@ stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json) {
   });
 }
 
+stoker_code stoker_batch_part_counts(const stoker_batch* batch, int64_t* counts, int32_t parts) {
+  return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
+    const std::vector<int64_t> found = self.batch.PartCounts();
+    if (static_cast<int64_t>(found.size()) != parts)
+      return absl::InvalidArgumentError(
+          absl::StrCat("parts: there is room for ", parts, ", and the dataset is mixed of ", found.size()));
+    if (counts == nullptr && parts > 0) return NullPointer("counts");
+    for (size_t i = 0; i < found.size(); ++i) counts[i] = found[i];
+    return absl::OkStatus();
+  });
+}
+
 stoker_code stoker_batch_use_on(const stoker_batch* batch, uintptr_t stream) {
   return CallOn(batch, [&](const stoker_batch& self) -> absl::Status {
     for (const auto& memory : MemoriesOf(self.batch)) STOKER_RETURN_IF_ERROR(memory->UseOn(stream));

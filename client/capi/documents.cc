@@ -57,6 +57,13 @@ Json FieldsOf(const std::vector<v1::Field>& fields) {
   return list;
 }
 
+Json PartsOf(const v1::DescribeResponse& description) {
+  Json list = Json::array();
+  for (const v1::DatasetPart& part : description.parts())
+    list.push_back({{"name", part.name()}, {"end", part.end()}, {"weight", part.weight()}});
+  return list;
+}
+
 std::string NameOf(const DeviceId& device) {
   return device.kind == DeviceId::Kind::kCpu ? "cpu" : absl::StrCat("cuda:", device.ordinal);
 }
@@ -100,7 +107,8 @@ std::string DescribeDocument(const Loader& loader) {
                {"seed", options.seed},
                {"device", NameOf(options.device->id())},
                {"pipeline", ToJson(WithDefaults(description.pipeline()))},
-               {"fields", FieldsOf(loader.fields())}});
+               {"fields", FieldsOf(loader.fields())},
+               {"parts", PartsOf(description)}});
 }
 
 std::string StatsDocument(const LoaderStats& stats) {

@@ -37,7 +37,7 @@ extern "C" {
 
 // This number is raised when a function is added. A change that breaks callers raises the library's major version
 // instead, which is 1 in libstoker.so.1.
-#define STOKER_ABI_VERSION 3
+#define STOKER_ABI_VERSION 4
 
 // gRPC's canonical codes.
 typedef enum stoker_code {
@@ -143,8 +143,11 @@ STOKER_EXPORT void stoker_loader_destroy(stoker_loader* loader);
 
 // Describes the loader as JSON: {"dataset", "samples", "fingerprint", "dataset_samples", "batch_size", "rank",
 // "world_size", "batches_per_epoch", "sample_bytes", "seed", "device", "pipeline", "fields": [{"name", "dtype",
-// "shape"}]}. The samples and the fingerprint are those of the part that is read; "dataset_samples" counts all. The
-// pipeline has its defaults filled in. The fields are those of batches; shapes lack the batch's dimension.
+// "shape"}], "parts": [{"name", "end", "weight"}]}. The samples and the fingerprint are those of the part that is read;
+// "dataset_samples" counts all. The pipeline has its defaults filled in. The fields are those of batches; shapes lack
+// the batch's dimension. "parts" are the datasets that this one is mixed of, none where it is no mix: "end" is the id
+// after a part's last sample, where the next one begins, and "weight" is 0 where they stand one after another. They are
+// there since ABI version 4.
 STOKER_EXPORT stoker_code stoker_loader_describe(const stoker_loader* loader, char** json);
 
 // Gives the next batch of the epoch, or null at its end. The call after that begins the next epoch.
@@ -230,6 +233,12 @@ STOKER_EXPORT const char* stoker_batch_name(const stoker_batch* batch, int64_t r
 
 // The bad samples that others stood in for, as JSON: [{"position", "bad_sample_id", "bad_sample_name", "reason"}].
 STOKER_EXPORT stoker_code stoker_batch_substituted(const stoker_batch* batch, char** json);
+
+// Counts the batch's samples by the datasets that the loader's is mixed of. `counts` gets a number for each of the
+// `parts` of stoker_loader_describe, in their order; STOKER_INVALID_ARGUMENT where there is another number of these,
+// which is 0 where the dataset is no mix. Padding does not count, and a substitute counts for its own part. The call
+// reads sample_ids alone and asks no server. Since ABI version 4.
+STOKER_EXPORT stoker_code stoker_batch_part_counts(const stoker_batch* batch, int64_t* counts, int32_t parts);
 
 // Lets work on a CUDA stream use the batch's tensors. Call it once for each stream, before such work is queued.
 //

@@ -60,6 +60,20 @@ std::string Layout(const std::vector<v1::Field>& fields) {
                          Printable(absl::StrJoin(images, ", ")));
 }
 
+// Prints a line for each dataset that this one is mixed of.
+std::string Parts(const v1::DescribeResponse& response) {
+  std::string text, label = "mix";
+  uint64_t begin = 0;
+  for (const v1::DatasetPart& part : response.parts()) {
+    absl::StrAppendFormat(&text, "%-13s%s: %d samples", label, Printable(part.name()), part.end() - begin);
+    if (part.weight() > 0) absl::StrAppend(&text, ", weight ", part.weight());
+    absl::StrAppend(&text, "\n");
+    begin = part.end();
+    label.clear();
+  }
+  return text;
+}
+
 std::string Indented(const std::string& text) {
   std::string indented;
   for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
@@ -77,6 +91,7 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
   if (response.dataset_samples() > identity.samples())
     absl::StrAppendFormat(&text, "%-13s%d samples of the dataset's %d\n", "part", identity.samples(),
                           response.dataset_samples());
+  absl::StrAppend(&text, Parts(response));
   absl::StrAppendFormat(&text, "%-13sversion %d, check %016x\n", "pixels", identity.pixel_version(),
                         identity.pixel_check());
   absl::StrAppend(&text, as_sent, on_device);

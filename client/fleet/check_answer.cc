@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/fields/schema.h"
+#include "common/identity/dataset_name.h"
+#include "common/identity/mixed_parts.h"
 #include "common/pipeline/server_pipeline.h"
 #include "common/status_macros.h"
 
@@ -27,6 +29,24 @@ absl::Status CheckSamples(uint64_t samples) {
   return Implausible(absl::StrCat(samples, " samples"));
 }
 
+absl::Status CheckParts(const v1::DescribeResponse& response) {
+  if (response.parts_size() > kMostMixedParts) return Implausible(absl::StrCat(response.parts_size(), " parts"));
+  uint64_t end = 0, weights = 0;
+  for (const v1::DatasetPart& part : response.parts()) {
+    if (!IsDatasetName(part.name()))
+      return Implausible(absl::StrCat("a part with a name of ", part.name().size(), " bytes that no dataset can have"));
+    if (part.end() <= end) return Implausible(absl::StrCat("a part from sample ", end, " to ", part.end()));
+    if ((part.weight() == 0) != (response.parts(0).weight() == 0))
+      return Implausible("parts of which some have weights");
+    if (part.weight() > kMostMixedWeight - weights)
+      return Implausible(absl::StrCat("weights whose sum is above ", kMostMixedWeight));
+    end = part.end();
+    weights += part.weight();
+  }
+  if (response.parts().empty() || end == response.dataset_samples()) return absl::OkStatus();
+  return Implausible(absl::StrCat("parts of ", end, " samples, where the dataset has ", response.dataset_samples()));
+}
+
 absl::Status EmptyPage() { return Implausible("an empty page of the dataset's index"); }
 
 absl::Status CheckLabels(uint64_t first, const v1::ListSamplesResponse& response) {
@@ -45,6 +65,7 @@ absl::Status CheckLabels(uint64_t first, const v1::ListSamplesResponse& response
 absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeResponse& response) {
   STOKER_RETURN_IF_ERROR(CheckSamples(response.identity().samples()));
   STOKER_RETURN_IF_ERROR(CheckSamples(response.dataset_samples()));
+  STOKER_RETURN_IF_ERROR(CheckParts(response));
   if (response.span_samples() < 1 || response.span_samples() > ServerPipeline::kMaxSpanSamples)
     return Implausible(absl::StrCat("it describes spans of ", response.span_samples(), " samples"));
   if (response.fields_size() > kMostFields) return Implausible(absl::StrCat(response.fields_size(), " fields"));

@@ -10,7 +10,8 @@ namespace stoker {
 // hostile. The functions are pure. Internal, with the figures, says what no stokerd answers; the caller names the
 // server.
 
-// The fields are as large as the description says, and samples, spans and names are within what servers can have.
+// The fields are as large as the description says, the parts of a mix stand one after another up to the last sample,
+// and samples, spans, parts and names are within what servers can have.
 absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeResponse& response);
 
 // The page has classes from request.first() on, as many as there can be, and at least one if there is one.

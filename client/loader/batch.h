@@ -2,6 +2,7 @@
 #define STOKER_CLIENT_LOADER_BATCH_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,11 @@ class Batch {
   // The samples that were bad, sorted by position.
   const std::vector<Substituted>& substituted() const { return substituted_; }
 
+  // How many of the first real() samples are of each dataset that the job's is mixed of, in the order of `parts` in
+  // Loader::description(); nothing where it is no mix. A substitute counts for its own part. The numbers are computed
+  // from sample_ids() by each call, and are this rank's; those of all ranks add up to the global batch's.
+  std::vector<int64_t> PartCounts() const;
+
  private:
   friend class Loader;
 
@@ -59,6 +65,7 @@ class Batch {
   std::vector<std::string> names_;
   std::vector<Substituted> substituted_;
   std::vector<Tensor> tensors_, server_tensors_;
+  std::shared_ptr<const std::vector<uint64_t>> part_ends_;  // The id after that of each part's last sample.
 };
 
 }  // namespace stoker

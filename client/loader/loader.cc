@@ -33,6 +33,12 @@ constexpr int64_t kHeldBatches = 2;
 // computes on another.
 constexpr size_t kSubmittedAhead = 2;
 
+std::vector<uint64_t> PartEnds(const v1::DescribeResponse& description) {
+  std::vector<uint64_t> ends;
+  for (const v1::DatasetPart& part : description.parts()) ends.push_back(part.end());
+  return ends;
+}
+
 }  // namespace
 
 // Keeps batches on their way, in the order of the plan, and hands them out one by one. See open_job.h, assembly.h and
@@ -135,6 +141,7 @@ class Loader::Impl {
   const JobIdentity identity_;
   const BatchPlan plan_;
   const SlabLayout layout_;
+  const std::shared_ptr<const std::vector<uint64_t>> part_ends_;
   const int64_t prefetch_;
   const pid_t process_ = getpid();
   const std::shared_ptr<SlabRing> ring_;
@@ -163,6 +170,7 @@ Loader::Impl::Impl(OpenedJob job)
       identity_(job_.identity()),
       plan_(job_.plan),
       layout_(job_.field_bytes),
+      part_ends_(std::make_shared<const std::vector<uint64_t>>(PartEnds(job_.description))),
       prefetch_(job_.prefetch()),
       ring_(std::make_shared<SlabRing>(job_.options.device, job_.batch_bytes(), prefetch_ + kHeldBatches)),
       source_(std::make_shared<SpanSource>(
@@ -405,6 +413,7 @@ absl::StatusOr<Batch> Loader::Impl::Finish(Taken& taken) {
   batch.sample_ids_ = std::move(landed.sample_ids);
   batch.names_ = std::move(landed.names);
   batch.substituted_ = std::move(landed.substituted);
+  batch.part_ends_ = part_ends_;
   return batch;
 }
 

@@ -62,6 +62,10 @@ absl::Status CheckBytes(const Settings& settings) {
     return absl::InvalidArgumentError(absl::StrCat("span_cache: ", settings.span_cache_bytes,
                                                    " bytes are more than memory_limit, ", settings.memory_limit_bytes,
                                                    ", which they are part of"));
+  if (settings.decoded_cache_bytes > settings.memory_limit_bytes)
+    return absl::InvalidArgumentError(absl::StrCat("decoded_cache: ", settings.decoded_cache_bytes,
+                                                   " bytes are more than memory_limit, ", settings.memory_limit_bytes,
+                                                   ", which they are part of"));
   if (settings.read_ahead_bytes > std::max(settings.memory_limit_bytes, kLeastReadAhead))
     return absl::InvalidArgumentError(absl::StrCat("read_ahead: ", settings.read_ahead_bytes,
                                                    " bytes are more than memory_limit, ", settings.memory_limit_bytes,
@@ -147,6 +151,11 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
     const auto bytes = ParseByteSize(config.span_cache());
     if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("span_cache: ", bytes.status().message()));
     settings.span_cache_bytes = *bytes;
+  }
+  if (!config.decoded_cache().empty()) {
+    const auto bytes = ParseByteSize(config.decoded_cache());
+    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("decoded_cache: ", bytes.status().message()));
+    settings.decoded_cache_bytes = *bytes;
   }
   settings.read_ahead_bytes = std::max(settings.memory_limit_bytes / 8, kLeastReadAhead);
   if (!config.read_ahead().empty()) {

@@ -26,6 +26,7 @@ struct Settings {
   int workers = 1;
   uint64_t memory_limit_bytes = 0;
   uint64_t span_cache_bytes = 0;      // 0: no cache
+  uint64_t decoded_cache_bytes = 0;   // likewise
   uint64_t read_ahead_bytes = 0;      // 0: nothing is read ahead
   uint64_t raw_memory_bytes = 0;      // of raw samples that are kept in memory; 0: none are
   std::string raw_disk_path;          // where raw samples are kept on a disk; empty: nowhere

@@ -61,6 +61,8 @@ absl::StatusOr<ImageSize> Decoder::Open(std::span<const uint8_t> file, const Dec
   return codec_->read_header == nullptr ? jpeg_->Open(file, options) : codec_->read_header(file, options);
 }
 
+bool Decoder::can_reduce() const { return codec_ != nullptr && codec_->decode == nullptr; }
+
 absl::Status Decoder::Decode(const DecodeTarget& target, DecodedImage& image) {
   STOKER_CHECK(codec_ != nullptr && !target.needed.empty());
   return codec_->decode == nullptr ? jpeg_->Decode(target, image) : codec_->decode(file_, options_, target, image);

@@ -41,6 +41,9 @@ class Decoder {
   // `file` must stay until the next Open.
   absl::StatusOr<ImageSize> Open(std::span<const uint8_t> file, const DecodeOptions& options);
 
+  // Whether the file opened last can be decoded at a reduced size.
+  bool can_reduce() const;
+
   // Decodes at least `target.needed` of the file opened last into `image`. That Open must have succeeded. On failure
   // `image` holds nothing of use. Decode may be called again, for other parts.
   absl::Status Decode(const DecodeTarget& target, DecodedImage& image);

@@ -16,6 +16,7 @@
 #include "server/config/settings.h"
 #include "server/decode/other.h"
 #include "server/main/check.h"
+#include "server/main/index_command.h"
 #include "server/main/library_logs.h"
 #include "server/main/prepare_command.h"
 #include "server/main/reload.h"
@@ -48,6 +49,8 @@ constexpr char kExamples[] = R"(Examples:
       Read what lies on slow storage into the disk of raw_cache, before jobs begin.
   stokerd scan --data /data/imagenet/train
       Decode every sample and name those that are bad.
+  stokerd index --data /data/shards
+      Write the index of shards beside them, so that servers need not build it.
 
 A flag wins over its STOKER_* variable, that over the file, that over the default.)";
 
@@ -56,7 +59,8 @@ struct Flags {
   std::string config_file;
   std::vector<std::string> data;
   std::string synthetic;
-  std::string listen, tls_certificate, tls_key, memory_limit, span_cache, cache_dir, log_format, log_level;
+  std::string listen, tls_certificate, tls_key, memory_limit, span_cache, decoded_cache, cache_dir, log_format,
+      log_level;
   std::string raw_memory, raw_disk, raw_disk_size;
   std::vector<std::string> datasets;  // of `warm`: those to read
   uint32_t workers = 0;
@@ -82,6 +86,9 @@ void AddFlags(CLI::App& command, Flags& flags) {
       ->type_name("SIZE");
   command.add_option("--span-cache", flags.span_cache, "Of that, for spans that other jobs may ask for too [none]")
       ->envname("STOKER_SPAN_CACHE")
+      ->type_name("SIZE");
+  command.add_option("--decoded-cache", flags.decoded_cache, "Of that, for images as they were decoded [none]")
+      ->envname("STOKER_DECODED_CACHE")
       ->type_name("SIZE");
   command.add_option("--raw-cache-memory", flags.raw_memory, "Of that, for samples as slow storage has them [none]")
       ->envname("STOKER_RAW_CACHE_MEMORY")
@@ -122,6 +129,7 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   if (!flags.tls_certificate.empty()) config.mutable_tls()->set_certificate_file(flags.tls_certificate);
   if (!flags.tls_key.empty()) config.mutable_tls()->set_key_file(flags.tls_key);
   if (!flags.span_cache.empty()) config.set_span_cache(flags.span_cache);
+  if (!flags.decoded_cache.empty()) config.set_decoded_cache(flags.decoded_cache);
   if (!flags.raw_memory.empty()) config.mutable_raw_cache()->set_memory(flags.raw_memory);
   if (!flags.raw_disk.empty()) config.mutable_raw_cache()->mutable_disk()->set_path(flags.raw_disk);
   if (!flags.raw_disk_size.empty()) config.mutable_raw_cache()->mutable_disk()->set_size(flags.raw_disk_size);
@@ -156,10 +164,15 @@ absl::Status Serve(const Flags& flags) {
   ServiceLog& service = server->service_log();
   auto reloader = std::make_unique<Reloader>(server.get(), config, [flags] { return Configuration(flags); });
   RawCache::Stats cached;
+  DecodedCache::Stats decoded;
   const auto report = [&] {
     const std::string recent = service.TakeRecent();
     if (recent.empty()) return;
     spdlog::info("in the last minute: {}", recent);
+    if (server->decoded_cache().enabled()) {
+      spdlog::info("in the last minute: {}", server->decoded_cache().Text(decoded));
+      decoded = server->decoded_cache().stats();
+    }
     if (raw_cache == nullptr) return;
     spdlog::info("in the last minute: {}", raw_cache->Text(cached));
     cached = raw_cache->stats();
@@ -174,6 +187,7 @@ absl::Status Serve(const Flags& flags) {
   NotifyStopping(drain);
   const bool ended = server->Drain();
   spdlog::info("served in all: {}", service.Total());
+  if (server->decoded_cache().enabled()) spdlog::info("served in all: {}", server->decoded_cache().Text({}));
   if (raw_cache != nullptr) spdlog::info("served in all: {}", raw_cache->Text({}));
   spdlog::info(ended ? "stopped" : "stopped with streams cut off: their clients ask other servers");
   FlushLog();
@@ -228,9 +242,11 @@ int Main(int argc, char** argv) {
       ->type_name("NAME");
   PrepareCommand prepare(app);
   ScanCommand scan(app);
+  IndexCommand index(app);
   CLI11_PARSE(app, argc, argv);
   if (prepare.parsed()) return prepare.Run();
   if (scan.parsed()) return scan.Run();
+  if (index.parsed()) return index.Run();
 
   if (warm->parsed()) return WarmDisk(warm_flags);
   const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);

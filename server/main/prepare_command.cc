@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
@@ -10,9 +15,15 @@
 #include "common/config/byte_size.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
 #include "server/config/settings.h"
+#include "server/main/chosen_dataset.h"
 #include "server/main/progress_line.h"
 #include "server/main/server.h"
+#include "server/observe/log.h"
+#include "server/read/registry/open_source.h"
+#include "server/read/registry/sharded.h"
 
 namespace stoker {
 namespace {
@@ -25,6 +36,12 @@ The copy has the same class folders, names, labels and order, and is served like
 shards of many files, in the same order, beside classes.txt with a class name a line, in the order of labels:
   webdataset  shard-000000.tar, …: of each sample KEY.jpg and KEY.cls, the label's number, where KEY is the file's path
   mds         shard.00000.mds, … and index.json, with the columns image and label
+
+Datasets of other kinds (tar, TFRecord, MDS, Parquet, LMDB, .npy, in buckets, mixed) are prepared too. Their further
+fields become KEY.FIELD.npy, or KEY.FIELD.jpg of a further image, and columns of their own. Class folders of them need
+an image and a label and no more: they have the classes' names where the dataset knows these, or else the label in
+digits. A field that cannot be written is named before anything is.
+
 Whole shards appear one after another, and are never changed: files that --data got since go into new ones. A file that
 cannot be prepared (damaged, or of 12 bits) is copied as it is and named at the end. Run again, the same command goes on
 where it was stopped, and does nothing when all is done.
@@ -37,6 +54,10 @@ Examples:
       them as JPEG, 4:2:0, whatever they were. Smaller images are treated as above.
   stokerd prepare --data photos --out shards --format webdataset --shard-size 256MiB
       The first again, in few large files for a bucket or a slow file system.
+  stokerd prepare --data s3://bucket/records/ --out shards --format mds --short-side 256
+      Records in a bucket as MDS shards on this disk, with smaller images.
+  stokerd prepare --config stokerd.yaml --dataset both --out shards --format webdataset
+      One of a configuration's datasets, with the fields that it maps.
   stokerd prepare --data val --out val-224 --pipeline eval.yaml
       Run the ops of a pipeline once, and store the pixels. No op may be random, as in
           ops:
@@ -81,12 +102,57 @@ void Print(const PrepareReport& report, const std::string& out, bool pixels) {
         report.might_be_scaled);
 }
 
+// Returns the path of the class folders on a disk that `config` names, or that are where it names nothing else; empty
+// where it is another dataset.
+std::string FolderOf(const v1::DatasetConfig& config) {
+  if (config.has_image_folder()) return IsUrl(config.image_folder().path()) ? "" : config.image_folder().path();
+  if (!config.has_data() || IsUrl(config.data())) return "";
+  const auto found = FindFormat(config);
+  // What is wrong with a folder is said as of a folder of images.
+  if (!found.ok()) return config.data().find_first_of("{*?[") == std::string::npos ? config.data() : "";
+  return found->has_image_folder() ? config.data() : "";
+}
+
+// Adds the folders on disks that `config` names paths in.
+void AddRoots(const v1::DatasetConfig& config, std::vector<std::string>& roots) {
+  const auto add = [&](const std::string& path) {
+    if (path.empty() || IsUrl(path)) return;
+    const auto is_folder = [](const std::string& local) { return std::filesystem::is_directory(local); };
+    std::error_code error;
+    const auto canonical = std::filesystem::weakly_canonical(Split(path, is_folder).root, error);
+    if (!error) roots.push_back(canonical);
+  };
+  if (config.has_data()) add(config.data());
+  const google::protobuf::Reflection& reflection = *config.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> set;
+  reflection.ListFields(config, &set);
+  for (const google::protobuf::FieldDescriptor* field : set) {
+    if (field->is_repeated() || field->message_type() == nullptr) continue;
+    const google::protobuf::Message& source = reflection.GetMessage(config, field);
+    const auto* path = source.GetDescriptor()->FindFieldByName("path");
+    if (path == nullptr || path->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_STRING) continue;
+    if (!path->is_repeated()) add(source.GetReflection()->GetString(source, path));
+    for (int i = 0; path->is_repeated() && i < source.GetReflection()->FieldSize(source, path); ++i)
+      add(source.GetReflection()->GetRepeatedString(source, path, i));
+  }
+}
+
 }  // namespace
 
 PrepareCommand::PrepareCommand(CLI::App& app)
-    : command_(app.add_subcommand("prepare", "Copy an image folder into a layout that serves faster")) {
+    : command_(app.add_subcommand("prepare", "Copy a dataset into a layout that serves faster")) {
   command_->footer(kAbout);
-  command_->add_option("--data", data_, "The image folder to prepare; never written to")->required()->type_name("DIR");
+  auto* data =
+      command_->add_option("--data", data_, "The folder, file or URL to prepare; never written to")->type_name("PATH");
+  auto* config = command_->add_option("--config", config_file_, "Configuration in YAML, of stores, fields and datasets")
+                     ->type_name("FILE");
+  command_->add_option("--dataset", dataset_, "Which of the configuration's datasets to prepare")
+      ->needs(config)
+      ->excludes(data)
+      ->type_name("NAME");
+  command_->add_option("--cache-dir", cache_dir_, "Where dataset indexes are kept [~/.cache/stoker]")
+      ->envname("STOKER_CACHE_DIR")
+      ->type_name("DIR");
   command_->add_option("--out", out_, "The folder to make; neither in --data nor around it")
       ->required()
       ->type_name("DIR");
@@ -114,9 +180,21 @@ PrepareCommand::PrepareCommand(CLI::App& app)
 
 bool PrepareCommand::parsed() const { return command_->parsed(); }
 
-absl::StatusOr<PrepareOptions> PrepareCommand::Options() const {
+absl::StatusOr<v1::ServerConfig> PrepareCommand::Configuration() const {
   v1::ServerConfig config;
-  config.set_workers(workers_);
+  if (data_.empty() && config_file_.empty())
+    return absl::InvalidArgumentError("--data is required, or --config with the dataset to prepare");
+  if (!config_file_.empty()) STOKER_RETURN_IF_ERROR(ReadYamlFile(config_file_, config));
+  if (!data_.empty()) {
+    config.clear_datasets();
+    config.add_datasets()->set_data(data_);
+  }
+  if (workers_ != 0) config.set_workers(workers_);
+  if (!cache_dir_.empty()) config.set_cache_dir(cache_dir_);
+  return config;
+}
+
+absl::StatusOr<PrepareOptions> PrepareCommand::Options(const v1::ServerConfig& config) const {
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
   PrepareOptions options = {.data = data_,
                             .out = out_,
@@ -157,12 +235,34 @@ absl::Status PrepareCommand::SetFormat(PrepareOptions& options) const {
   return absl::OkStatus();
 }
 
+absl::Status PrepareCommand::SetSource(const v1::ServerConfig& config, PrepareOptions& options) const {
+  if (!data_.empty() && !FolderOf(config.datasets(0)).empty()) return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(const std::string name, ChosenName(config, dataset_, "prepare"));
+  const std::set<std::string> names = WithParts(config, name);
+  for (const v1::DatasetConfig& dataset : config.datasets()) {
+    const std::string own = DatasetName(dataset).value_or("");
+    if (own == name) options.data = FolderOf(dataset);
+    if (own == name && !options.data.empty()) return absl::OkStatus();
+    if (names.contains(own)) AddRoots(dataset, options.roots);
+  }
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  STOKER_ASSIGN_OR_RETURN(OpenedDataset opened, OpenChosen(config, settings, name));
+  options.data = data_.empty() ? name : data_;
+  options.dataset = std::move(opened.dataset);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {
-  STOKER_ASSIGN_OR_RETURN(PrepareOptions options, Options());
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration());
+  STOKER_ASSIGN_OR_RETURN(PrepareOptions options, Options(config));
+  STOKER_RETURN_IF_ERROR(SetSource(config, options));
   StopOnSignals();
   ProgressLine line;
   options.indexing = [&line](uint64_t files) {
     if (line.IsDue()) line.Show(absl::StrFormat("indexing: %d files so far", files));
+  };
+  options.labels = [&line](uint64_t samples) {
+    if (line.IsDue()) line.Show(absl::StrFormat("reading labels: %d samples so far", samples));
   };
   std::optional<Pace> pace;
   options.progress = [&](const PrepareProgress& progress) {
@@ -175,7 +275,11 @@ absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {
 }
 
 int PrepareCommand::Run() const {
+  v1::LogConfig quiet;
+  quiet.set_level(v1::LOG_LEVEL_WARNING);
+  SetUpLog(quiet);
   const auto report = Prepare();
+  FlushLog();
   if (!report.ok()) {
     std::fprintf(stderr, "stokerd: %s\n", std::string(report.status().message()).c_str());
     return 1;

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/prepare/prepare.h"
+#include "stoker/v1/config.pb.h"
 
 namespace CLI {
 class App;
@@ -26,11 +27,16 @@ class PrepareCommand {
   int Run() const;
 
  private:
-  absl::StatusOr<PrepareOptions> Options() const;
+  absl::StatusOr<v1::ServerConfig> Configuration() const;
+  absl::StatusOr<PrepareOptions> Options(const v1::ServerConfig& config) const;
+
+  // Says in `options` what to prepare: the folder of images that the configuration names, or another dataset, opened.
+  absl::Status SetSource(const v1::ServerConfig& config, PrepareOptions& options) const;
   absl::Status SetFormat(PrepareOptions& options) const;
   absl::StatusOr<PrepareReport> Prepare() const;
 
   CLI::App* const command_;
+  std::string config_file_, dataset_, cache_dir_;
   std::string data_, out_, pipeline_file_, shard_size_, format_ = "folder";
   uint32_t restart_interval_ = 8, short_side_ = 0, quality_ = 95, workers_ = 0;
   bool strip_ = false, overwrite_ = false;

@@ -1,10 +1,6 @@
 #include "server/main/scan_command.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <map>
-#include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
+#include "server/main/chosen_dataset.h"
 #include "server/main/progress_line.h"
-#include "server/main/server.h"
 #include "server/observe/log.h"
 #include "server/read/stores/local/file.h"
 
@@ -49,29 +45,6 @@ Examples:
       Write it to a file: .json or .jsonl (a JSON object a line), .csv, or text.
   stokerd scan --config /etc/stoker/stokerd.yaml --dataset imagenet --format json | jq -r .sample
       The names of the samples of one of a configuration's datasets.)";
-
-// Returns the names of `wanted` and of the datasets that it is mixed of.
-std::set<std::string> WithParts(const v1::ServerConfig& config, const std::string& wanted) {
-  std::set<std::string> names = {wanted};
-  for (int i = config.datasets_size() - 1; i >= 0; --i) {  // A mix comes after its parts.
-    const auto name = DatasetName(config.datasets(i));
-    if (!name.ok() || !names.contains(*name)) continue;
-    for (const v1::MixPart& part : config.datasets(i).mix().parts()) names.insert(part.dataset());
-  }
-  return names;
-}
-
-absl::StatusOr<std::string> Chosen(const v1::ServerConfig& config, const std::string& wanted) {
-  std::vector<std::string> names;
-  for (const auto& dataset : config.datasets()) {
-    STOKER_ASSIGN_OR_RETURN(names.emplace_back(), DatasetName(dataset));
-  }
-  if (names.empty()) return absl::InvalidArgumentError("name what to scan: --data PATH, or --config FILE");
-  if (wanted.empty() && names.size() == 1) return names[0];
-  if (std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
-  return absl::InvalidArgumentError(absl::StrCat("--dataset ", wanted.empty() ? "is missing" : wanted,
-                                                 ": the configuration has ", absl::StrJoin(names, ", ")));
-}
 
 std::string TextOf(const ScanProgress& progress, const Pace& pace) {
   const uint64_t done = progress.known + progress.scanned;
@@ -136,37 +109,6 @@ absl::StatusOr<v1::ServerConfig> ScanCommand::Configuration() const {
   return config;
 }
 
-absl::StatusOr<OpenedDataset> ScanCommand::Open(const v1::ServerConfig& config, const Settings& settings) const {
-  STOKER_ASSIGN_OR_RETURN(const std::string wanted, Chosen(config, dataset_));
-  const std::set<std::string> names = WithParts(config, wanted);
-  std::map<std::string, std::shared_ptr<const Dataset>> parts;
-  ProgressLine line;
-  OpenDatasetOptions options{.cache_dir = settings.cache_dir};
-  options.progress = [&line](uint64_t samples) {
-    if (line.IsDue()) line.Show(absl::StrFormat("indexing: %d samples so far", samples));
-  };
-  options.content_progress = [&line](uint64_t samples) {
-    if (line.IsDue()) line.Show(absl::StrFormat("reading all bytes for their hashes: %d samples so far", samples));
-  };
-  const auto staged = [&line](uint64_t taken, uint64_t of) {
-    if (line.IsDue()) line.Show(absl::StrFormat("decompressing shards: %d of %d bytes so far", taken, of));
-  };
-  options.staging = OpenStaging(settings, staged);
-  options.find = [&parts](const std::string& name) { return parts.contains(name) ? parts.at(name) : nullptr; };
-  for (const auto& dataset : config.datasets()) {
-    STOKER_ASSIGN_OR_RETURN(const std::string name, DatasetName(dataset));
-    if (!names.contains(name)) continue;
-    auto opened = OpenDataset(dataset, options);
-    line.Clear();
-    STOKER_RETURN_IF_ERROR(opened.status());
-    for (const std::string& warning : opened->warnings)
-      std::fprintf(stderr, "dataset '%s': %s\n", name.c_str(), warning.c_str());
-    if (name == wanted) return opened;
-    parts[name] = std::move(opened->dataset);
-  }
-  return absl::InternalError("the dataset that was chosen is not there");
-}
-
 absl::StatusOr<ReportFormat> ScanCommand::Format() const {
   const bool json = absl::EndsWith(out_, ".json") || absl::EndsWith(out_, ".jsonl");
   if (format_ == "json" || (format_.empty() && json)) return ReportFormat::kJson;
@@ -199,7 +141,8 @@ absl::StatusOr<int> ScanCommand::Scan() const {
   STOKER_ASSIGN_OR_RETURN(const ReportFormat format, Format());
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration());
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, Open(config, settings));
+  STOKER_ASSIGN_OR_RETURN(const std::string name, ChosenName(config, dataset_, "scan"));
+  STOKER_ASSIGN_OR_RETURN(const OpenedDataset opened, OpenChosen(config, settings, name));
   const Dataset& dataset = *opened.dataset;
   ScanOptions options = {.workers = settings.workers,
                          .max_pixels = settings.max_pixels,

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/config/settings.h"
-#include "server/read/registry/open_dataset.h"
+#include "server/read/dataset.h"
 #include "server/scan/scan.h"
 #include "stoker/v1/config.pb.h"
 
@@ -31,9 +31,6 @@ class ScanCommand {
  private:
   absl::StatusOr<int> Scan() const;
   absl::StatusOr<v1::ServerConfig> Configuration() const;
-
-  // Opens the dataset to scan, and those that it is mixed of.
-  absl::StatusOr<OpenedDataset> Open(const v1::ServerConfig& config, const Settings& settings) const;
 
   absl::StatusOr<ReportFormat> Format() const;
   std::string StateFile(const Dataset& dataset, const Settings& settings) const;

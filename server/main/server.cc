@@ -49,11 +49,12 @@ uint64_t MostRecords(const Settings& settings) {
 std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind kind) {
   if (settings.raw_memory_bytes == 0 && settings.raw_disk_path.empty()) return nullptr;
   RawCache::Options options{.memory_bytes = settings.raw_memory_bytes, .kind = kind};
-  // Decompressed shards come first. What is decompressed from now on counts at the next start.
+  // Decompressed shards come first.
   const uint64_t staged = Staging::BytesIn(settings.raw_disk_path + kStaged);
   if (!settings.raw_disk_path.empty() && staged < settings.raw_disk_bytes)
     options.disk = {.path = settings.raw_disk_path,
-                    .size_bytes = settings.raw_disk_bytes - staged,
+                    .size_bytes = settings.raw_disk_bytes,
+                    .others_bytes = staged,
                     .most_records = MostRecords(settings),
                     .warn = [](const std::string& line) { spdlog::warn(line); }};
   auto cache = std::make_shared<RawCache>(options);
@@ -65,11 +66,15 @@ std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind
 }
 
 std::shared_ptr<Staging> OpenStaging(const Settings& settings,
-                                     std::function<void(uint64_t taken, uint64_t of)> progress) {
+                                     std::function<void(uint64_t taken, uint64_t of)> progress,
+                                     const std::shared_ptr<RawCache>& raw_cache) {
   if (settings.raw_disk_path.empty()) return nullptr;
   auto staging = Staging::Open({.path = settings.raw_disk_path + kStaged,
                                 .size_bytes = settings.raw_disk_bytes,
-                                .progress = std::move(progress)});
+                                .progress = std::move(progress),
+                                .on_room = [raw_cache](uint64_t bytes) {
+                                  if (raw_cache != nullptr) raw_cache->SetOthersOnDisk(bytes);
+                                }});
   if (staging.ok()) return *std::move(staging);
   spdlog::warn("raw_cache.disk: {}; no compressed shards can be decompressed there",
                std::string(staging.status().message()));
@@ -81,11 +86,12 @@ absl::StatusOr<Datasets> OpenDatasets(const v1::ServerConfig& config, const Sett
   if (config.datasets().empty())
     return absl::InvalidArgumentError("datasets: none is configured; name a folder (--data DIR) or a synthetic one");
   Datasets datasets;
-  const auto staging = OpenStaging(settings, [last = absl::Now()](uint64_t taken, uint64_t of) mutable {
+  const auto tell_staged = [last = absl::Now()](uint64_t taken, uint64_t of) mutable {
     if (absl::Now() - last < absl::Seconds(5)) return;
     last = absl::Now();
     spdlog::info("decompressing shards: {} of {} so far", FormatByteSize(taken), FormatByteSize(of));
-  });
+  };
+  const auto staging = OpenStaging(settings, tell_staged, raw_cache);
   for (const auto& dataset_config : config.datasets()) {
     OpenDatasetOptions options{.cache_dir = settings.cache_dir, .raw_cache = raw_cache};
     const auto tell = [last = absl::Now()](const char* what) {
@@ -141,6 +147,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .workers = settings.workers,
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
+                         .decoded_cache_bytes = settings.decoded_cache_bytes,
                          .read_ahead_bytes = settings.read_ahead_bytes,
                          .raw_cache = std::move(raw_cache),
                          .limits = {settings.max_pixels, settings.sample_seconds},

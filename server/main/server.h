@@ -33,9 +33,11 @@ namespace stoker {
 using Datasets = std::map<std::string, std::shared_ptr<const Dataset>>;  // by name
 
 // Opens the folder in which shards that are compressed as a whole are kept decompressed; null where none is configured,
-// or, after a warning, where it cannot be used. `progress` is that of Staging::Options.
+// or, after a warning, where it cannot be used. `progress` is that of Staging::Options. The disk of `raw_cache`, which
+// may be null, gives room to what is decompressed.
 std::shared_ptr<Staging> OpenStaging(const Settings& settings,
-                                     std::function<void(uint64_t taken, uint64_t of)> progress);
+                                     std::function<void(uint64_t taken, uint64_t of)> progress,
+                                     const std::shared_ptr<RawCache>& raw_cache = nullptr);
 
 // Opens the datasets of a configuration, of which `settings` was resolved. Takes long for a folder that was never
 // indexed, and then logs its progress. What is read from slow storage is kept in `raw_cache`, which may be null. Errors
@@ -80,6 +82,9 @@ class Server {
 
   // Keeps samples of slow storage; null where nothing does.
   const RawCache* raw_cache() const { return raw_cache_.get(); }
+
+  // The images that it keeps decoded.
+  const DecodedCache& decoded_cache() const { return engine_->decoded(); }
 
   // Counts what streams do.
   ServiceLog& service_log() { return service_.log(); }

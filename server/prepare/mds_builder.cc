@@ -12,16 +12,8 @@ using Json = nlohmann::ordered_json;
 
 class MdsBuilder final : public ShardBuilder {
  public:
-  MdsBuilder(std::string image_encoding, uint64_t shard_bytes)
-      : columns_({{"column_encodings", {image_encoding, "int"}},
-                  {"column_names", {"image", "label"}},
-                  {"column_sizes", {nullptr, 8}},
-                  {"compression", nullptr},
-                  {"format", "mds"},
-                  {"hashes", Json::array()},
-                  {"size_limit", shard_bytes},
-                  {"version", 2}}),
-        header_(columns_.dump()) {}
+  MdsBuilder(std::vector<ShardColumn> columns, uint64_t shard_bytes)
+      : columns_(std::move(columns)), list_entry_(EntryOf(columns_, shard_bytes)), header_(list_entry_.dump()) {}
 
   std::string NameOf(uint64_t number) const override { return absl::StrFormat("shard.%05d.mds", number); }
 
@@ -36,9 +28,10 @@ class MdsBuilder final : public ShardBuilder {
   }
 
   void Add(const ShardSample& sample) override {
-    samples_.Put(static_cast<uint32_t>(sample.image.size()));
-    samples_.bytes.append(reinterpret_cast<const char*>(sample.image.data()), sample.image.size());
-    samples_.Put(sample.label);
+    for (size_t i = 0; i < columns_.size(); ++i)
+      if (columns_[i].bytes == 0) samples_.Put(static_cast<uint32_t>(sample.values[i].size()));
+    for (const std::span<const uint8_t> value : sample.values)
+      samples_.bytes.append(reinterpret_cast<const char*>(value.data()), value.size());
     ends_.push_back(samples_.bytes.size());
   }
 
@@ -63,7 +56,7 @@ class MdsBuilder final : public ShardBuilder {
   std::string ListOf(const std::vector<WrittenShard>& shards) const override {
     Json list = Json::array();
     for (const WrittenShard& shard : shards) {
-      Json entry = columns_;
+      Json entry = list_entry_;
       entry["raw_data"] = {{"basename", shard.name}, {"bytes", shard.bytes}, {"hashes", Json::object()}};
       entry["samples"] = shard.samples;
       entry["zip_data"] = nullptr;
@@ -73,13 +66,29 @@ class MdsBuilder final : public ShardBuilder {
   }
 
  private:
-  static uint64_t BytesOf(const ShardSample& sample) {
-    return sizeof(uint32_t) + sample.image.size() + sizeof(sample.label);
+  static Json EntryOf(const std::vector<ShardColumn>& columns, uint64_t shard_bytes) {
+    Json encodings = Json::array(), names = Json::array(), sizes = Json::array();
+    for (const ShardColumn& column : columns) {
+      encodings.push_back(column.encoding);
+      names.push_back(column.field);
+      sizes.push_back(column.bytes == 0 ? Json() : Json(column.bytes));
+    }
+    return {{"column_encodings", encodings}, {"column_names", names}, {"column_sizes", sizes},
+            {"compression", nullptr},        {"format", "mds"},       {"hashes", Json::array()},
+            {"size_limit", shard_bytes},     {"version", 2}};
+  }
+
+  uint64_t BytesOf(const ShardSample& sample) const {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < columns_.size(); ++i)
+      bytes += sample.values[i].size() + (columns_[i].bytes == 0 ? sizeof(uint32_t) : 0);
+    return bytes;
   }
 
   uint64_t HeaderBytes(uint64_t samples) const { return (samples + 2) * sizeof(uint32_t) + header_.size(); }
 
-  const Json columns_;
+  const std::vector<ShardColumn> columns_;
+  const Json list_entry_;  // what the shards' list says of each shard alike
   const std::string header_;
   BinaryWriter samples_;
   std::vector<uint64_t> ends_;  // of each sample, from the first one's begin
@@ -87,8 +96,8 @@ class MdsBuilder final : public ShardBuilder {
 
 }  // namespace
 
-std::unique_ptr<ShardBuilder> CreateMdsBuilder(std::string image_encoding, uint64_t shard_bytes) {
-  return std::make_unique<MdsBuilder>(std::move(image_encoding), shard_bytes);
+std::unique_ptr<ShardBuilder> CreateMdsBuilder(std::vector<ShardColumn> columns, uint64_t shard_bytes) {
+  return std::make_unique<MdsBuilder>(std::move(columns), shard_bytes);
 }
 
 }  // namespace stoker

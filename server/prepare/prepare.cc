@@ -19,11 +19,14 @@
 #include "server/augment/self_check.h"
 #include "server/decode/packed.h"
 #include "server/prepare/file_maker.h"
-#include "server/prepare/for_each.h"
+#include "server/prepare/folder_plan.h"
 #include "server/prepare/output_folder.h"
 #include "server/prepare/prepared_mode.h"
+#include "server/prepare/sample_source.h"
 #include "server/prepare/shard_builder.h"
+#include "server/prepare/shard_columns.h"
 #include "server/prepare/shards.h"
+#include "server/read/for_each.h"
 #include "server/read/formats/folder/class_walk.h"
 #include "server/read/formats/folder/folder_walk.h"
 #include "server/read/formats/folder/image_folder.h"
@@ -40,7 +43,7 @@ bool IsBelow(const std::string& path, const std::string& folder) {
   return path == folder || absl::StartsWith(path, folder == "/" ? folder : folder + "/");
 }
 
-// Checks that neither folder is or holds the other, also through links.
+// Checks that neither folder is or holds the other, also through links. `data` is canonical.
 absl::Status CheckApart(const std::string& data, const std::string& out) {
   std::error_code error;
   const std::string canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(out, error), error);
@@ -53,11 +56,24 @@ absl::Status CheckApart(const std::string& data, const std::string& out) {
                                                  ", which is never written to: name a folder beside it"));
 }
 
+// The files of class folders to make, and what each is made from. A plain value.
+struct Files {
+  const FolderIndex& index;
+  const Dataset& dataset;
+  std::vector<uint64_t> ids;  // of each file's sample; none: a file's place is its sample's id
+  std::string root;           // of the source, if it is class folders that lie on a disk
+
+  uint64_t IdOf(uint64_t place) const { return ids.empty() ? place : ids[place]; }
+  uint64_t size() const { return index.files.size(); }
+};
+
 class Preparation {
  public:
-  Preparation(const PrepareOptions& options, v1::Prepared prepared, const ImageFolder& source, OutputFolder out)
-      : options_(options), prepared_(std::move(prepared)), source_(source), out_(std::move(out)) {
-    report_.progress.files = source.size();
+  Preparation(const PrepareOptions& options, v1::Prepared prepared, Files source, OutputFolder out)
+      : options_(options), prepared_(std::move(prepared)), source_(std::move(source)), out_(std::move(out)) {
+    const SourceSchema& schema = source_.dataset.schema();
+    while (schema[image_].kind != SourceField::Kind::kEncodedImage) ++image_;
+    report_.progress.files = source_.size();
   }
 
   absl::StatusOr<PrepareReport> Run();
@@ -76,7 +92,8 @@ class Preparation {
 
   const PrepareOptions& options_;
   const v1::Prepared prepared_;
-  const ImageFolder& source_;
+  const Files source_;
+  size_t image_ = 0;  // the image's place among the fields
   OutputFolder out_;
 
   absl::Mutex mutex_;
@@ -115,7 +132,7 @@ absl::Status Preparation::CheckNothingElse() const {
   const auto held = WalkImageFolder(out_.path(), out_.descriptor(), walk);
   if (!held.ok()) return absl::OkStatus();  // No image folder yet.
   std::set<std::string> wanted;
-  for (uint64_t id = 0; id < source_.size(); ++id) wanted.insert(source_.index().Path(id));
+  for (uint64_t id = 0; id < source_.size(); ++id) wanted.insert(source_.index.Path(id));
   uint64_t others = 0;
   std::string first;
   for (uint64_t id = 0; id < held->index.files.size(); ++id) {
@@ -137,7 +154,7 @@ absl::Status Preparation::CheckNothingElse() const {
 // before the file exists in the output folder: a later run does not try that file again.
 absl::Status Preparation::Note(uint64_t id, const std::string& reason) {
   const absl::MutexLock lock(&mutex_);
-  const std::string file = source_.SampleName(id);
+  const std::string file = PrintableName(source_.index.Path(id));
   std::vector<PrepareReport::Problem>& problems = report_.problems;
   std::erase_if(problems, [&](const PrepareReport::Problem& known) { return known.file == file; });
   problems.push_back({file, reason});
@@ -157,11 +174,12 @@ absl::Status Preparation::Note(uint64_t id, const std::string& reason) {
 // reached by some link.
 absl::Status Preparation::Clear() {
   const auto remove = [this](int, uint64_t id) {
-    const std::string file = source_.index().Path(id);
+    const std::string file = source_.index.Path(id);
     struct stat held, original;
     if (fstatat(out_.descriptor(), file.c_str(), &held, AT_SYMLINK_NOFOLLOW) != 0) return absl::OkStatus();
-    const std::string from = absl::StrCat(source_.root(), "/", file);
-    if (stat(from.c_str(), &original) == 0 && held.st_dev == original.st_dev && held.st_ino == original.st_ino)
+    const std::string from = absl::StrCat(source_.root, "/", file);
+    if (!source_.root.empty() && stat(from.c_str(), &original) == 0 && held.st_dev == original.st_dev &&
+        held.st_ino == original.st_ino)
       return NamedError(absl::StrCat(out_.path(), "/", file),
                         absl::FailedPreconditionError("is the very file that --data has, by some link; name another "
                                                       "--out: --data is never written to"));
@@ -174,13 +192,13 @@ absl::Status Preparation::Clear() {
 // Says whether file `id` exists in the output folder and is whole. Files are not synced one by one, so a machine that
 // loses its power may leave some empty or cut short. The end of a file shows that.
 bool Preparation::IsWhole(uint64_t id) const {
-  const std::string path = source_.index().Path(id);
+  const std::string path = source_.index.Path(id);
   struct stat status;
   if (fstatat(out_.descriptor(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
     return false;
   const auto bytes = static_cast<uint64_t>(status.st_size);
-  if (bytes == 0) return source_.index().files.sizes[id] == 0;
-  if (bytes == source_.index().files.sizes[id] || out_.state() == v1::PREPARED_STATE_COMPLETE) return true;
+  if (bytes == 0) return source_.index.files.sizes[id] == 0;
+  if (bytes == source_.index.files.sizes[id] || out_.state() == v1::PREPARED_STATE_COMPLETE) return true;
   std::vector<uint8_t> file;
   if (!ReadFile(out_.descriptor(), path, bytes, file).ok()) return false;
   if (prepared_.has_pipeline()) return ReadPackedHeader(file, {.max_pixels = UINT64_MAX}).ok();
@@ -210,18 +228,18 @@ absl::Status Preparation::MakeAll(const std::vector<uint64_t>& ids) {
 
 absl::Status Preparation::MakeOne(int worker, FileMaker& maker, SampleBytes& sample, uint64_t id) try {
   if (stopped()) return absl::CancelledError("stopped");
-  STOKER_RETURN_IF_ERROR(source_.Read(id, sample));
-  const std::vector<uint8_t>& file = sample.fields[0];
+  STOKER_RETURN_IF_ERROR(source_.dataset.Read(source_.IdOf(id), sample));
+  const std::vector<uint8_t>& file = sample.fields[image_];
   const auto made = MakeFile(maker, file);
-  if (!made.ok()) return NamedError(source_.index().Path(id), made.status());
+  if (!made.ok()) return NamedError(source_.index.Path(id), made.status());
   const std::vector<uint8_t>& bytes = made->bytes.has_value() ? *made->bytes : file;
   if (!made->problem.empty()) STOKER_RETURN_IF_ERROR(Note(id, made->problem));
-  STOKER_RETURN_IF_ERROR(out_.Put(worker, source_.index().Path(id), bytes));
+  STOKER_RETURN_IF_ERROR(out_.Put(worker, source_.index.Path(id), bytes));
   Count(id, file.size(), bytes.size(), *made);
   return absl::OkStatus();
 } catch (const std::bad_alloc&) {
   return NamedError(
-      source_.index().Path(id),
+      source_.index.Path(id),
       absl::ResourceExhaustedError("no memory is left to prepare it; give more memory or fewer --workers"));
 }
 
@@ -242,7 +260,7 @@ absl::Status Preparation::Finish() {
   WalkOptions walk;
   walk.threads = kDiskThreads;
   STOKER_ASSIGN_OR_RETURN(const FolderListing listing, WalkImageFolder(out_.path(), out_.descriptor(), walk));
-  const FolderIndex &made = listing.index, &wanted = source_.index();
+  const FolderIndex &made = listing.index, &wanted = source_.index;
   const bool more = made.files.size() > wanted.files.size();
   const FolderIndex& larger = more ? made : wanted;
   for (uint64_t id = 0; id < larger.files.size(); ++id) {
@@ -261,12 +279,26 @@ absl::StatusOr<std::unique_ptr<ImageFolder>> OpenSource(const PrepareOptions& op
   v1::ImageFolder folder;
   folder.set_path(options.data);
   auto source = ImageFolder::Open(folder, {.progress = options.indexing});
-  if (!source.ok())
-    return absl::Status(source.status().code(), absl::StrCat("--data ", options.data, ": ", source.status().message()));
-  if (!(*source)->schema()[0].prepared.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat("--data ", options.data, ": its images went through a pipeline already; prepare the original"));
-  return source;
+  if (source.ok()) return source;
+  return absl::Status(source.status().code(), absl::StrCat("--data ", options.data, ": ", source.status().message()));
+}
+
+// Checks that the images are as they were made, and that there is one where a mode changes images.
+absl::Status CheckImages(const PrepareOptions& options, const SourceSchema& schema) {
+  const auto refused = [&](const auto&... what) {
+    return absl::InvalidArgumentError(absl::StrCat("--data ", options.data, ": ", what...));
+  };
+  std::vector<std::string> images;
+  for (const SourceField& field : schema) {
+    if (!field.prepared.empty()) return refused("its images went through a pipeline already; prepare the original");
+    if (field.kind == SourceField::Kind::kEncodedImage) images.push_back(field.name);
+  }
+  if (!options.mode.has_lossless() && images.empty())
+    return refused("its samples have no image, which --short-side or --pipeline would change");
+  if (options.mode.has_pipeline() && images.size() > 1)
+    return refused("--pipeline is for one image, and its samples have '", ShortPrintableName(images[0]), "' and '",
+                   ShortPrintableName(images[1]), "'; leave one out by `fields` of the dataset's configuration");
+  return absl::OkStatus();
 }
 
 absl::Status SetShards(const PrepareOptions& options, v1::Prepared& prepared) {
@@ -277,26 +309,72 @@ absl::Status SetShards(const PrepareOptions& options, v1::Prepared& prepared) {
   return absl::OkStatus();
 }
 
+// Says in prepared.yaml what the fields become, unless they are those of class folders.
+void SetColumns(const std::vector<ShardColumn>& columns, v1::PreparedShards& shards) {
+  if (columns.size() == 2 && columns[0].field == "image" && columns[0].extension == "jpg" &&
+      columns[1].kind == ShardColumn::Kind::kLabel)
+    return;
+  for (const ShardColumn& column : columns) {
+    v1::PreparedColumn& told = *shards.add_columns();
+    told.set_field(column.field);
+    told.set_member(column.extension);
+    told.set_encoding(column.encoding);
+  }
+}
+
+absl::Status SetPixels(v1::Prepared& prepared) {
+  if (prepared.has_lossless()) return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(const uint64_t check, PixelCheck());
+  prepared.set_pixel_version(kPixelVersion);
+  prepared.set_pixel_check(absl::StrCat(absl::Hex(check, absl::kZeroPad16)));
+  return absl::OkStatus();
+}
+
+// Makes shards, in which a ledger says what of the source they have.
+absl::StatusOr<PrepareReport> MakeShards(const PrepareOptions& options, v1::Prepared prepared,
+                                         const SampleSource& source) {
+  STOKER_ASSIGN_OR_RETURN(std::vector<ShardColumn> columns,
+                          ColumnsOf(source.dataset().schema(), prepared.has_pipeline()));
+  STOKER_RETURN_IF_ERROR(SetShards(options, prepared));
+  SetColumns(columns, *prepared.mutable_shards());
+  STOKER_ASSIGN_OR_RETURN(OutputFolder out, OutputFolder::Open(options.out, prepared, options.overwrite));
+  return PrepareShards(options, prepared, source, std::move(columns), std::move(out));
+}
+
+absl::StatusOr<PrepareReport> MakeFolder(const PrepareOptions& options, v1::Prepared prepared, Files files) {
+  prepared.set_source_fingerprint(absl::BytesToHexString(files.dataset.fingerprint()));
+  STOKER_ASSIGN_OR_RETURN(OutputFolder out, OutputFolder::Open(options.out, prepared, options.overwrite));
+  return Preparation(options, std::move(prepared), std::move(files), std::move(out)).Run();
+}
+
+// Prepares a dataset that is no folder of images on a disk.
+absl::StatusOr<PrepareReport> PrepareDataset(const PrepareOptions& options, v1::Prepared prepared) {
+  for (const std::string& root : options.roots) STOKER_RETURN_IF_ERROR(CheckApart(root, options.out));
+  auto source = DatasetSource::Create(*options.dataset);
+  if (!source.ok()) return NamedError(absl::StrCat("--data ", options.data), source.status());
+  if (options.format != PreparedFormat::kFolder) return MakeShards(options, std::move(prepared), *source);
+  const auto plan = PlanFolder(*source, {options.workers, options.stop, options.labels});
+  if (absl::IsCancelled(plan.status()))
+    return PrepareReport{.progress = {.files = options.dataset->size()}, .stopped = true};
+  STOKER_RETURN_IF_ERROR(plan.status());
+  return MakeFolder(options, std::move(prepared), {plan->index, *options.dataset, plan->ids, ""});
+}
+
 }  // namespace
 
 absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options) {
   STOKER_ASSIGN_OR_RETURN(v1::Prepared prepared, ValidatedMode(options.mode));
-  STOKER_ASSIGN_OR_RETURN(const auto source, OpenSource(options));
-  STOKER_RETURN_IF_ERROR(CheckApart(source->root(), options.out));
-  if (options.format == PreparedFormat::kFolder) {
-    prepared.set_source_fingerprint(absl::BytesToHexString(source->fingerprint()));
-  } else {  // A ledger says which files of the source shards have.
-    STOKER_RETURN_IF_ERROR(SetShards(options, prepared));
-  }
   prepared.set_tool(options.tool);
-  if (!prepared.has_lossless()) {
-    STOKER_ASSIGN_OR_RETURN(const uint64_t check, PixelCheck());
-    prepared.set_pixel_version(kPixelVersion);
-    prepared.set_pixel_check(absl::StrCat(absl::Hex(check, absl::kZeroPad16)));
+  std::unique_ptr<ImageFolder> folder;
+  if (options.dataset == nullptr) {
+    STOKER_ASSIGN_OR_RETURN(folder, OpenSource(options));
   }
-  STOKER_ASSIGN_OR_RETURN(OutputFolder out, OutputFolder::Open(options.out, prepared, options.overwrite));
-  if (options.format != PreparedFormat::kFolder) return PrepareShards(options, prepared, *source, std::move(out));
-  return Preparation(options, prepared, *source, std::move(out)).Run();
+  STOKER_RETURN_IF_ERROR(CheckImages(options, folder == nullptr ? options.dataset->schema() : folder->schema()));
+  STOKER_RETURN_IF_ERROR(SetPixels(prepared));
+  if (folder == nullptr) return PrepareDataset(options, std::move(prepared));
+  STOKER_RETURN_IF_ERROR(CheckApart(folder->root(), options.out));
+  if (options.format != PreparedFormat::kFolder) return MakeShards(options, std::move(prepared), FolderSource(*folder));
+  return MakeFolder(options, std::move(prepared), {folder->index(), *folder, {}, folder->root()});
 }
 
 }  // namespace stoker

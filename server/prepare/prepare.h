@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/read/dataset.h"
 #include "stoker/v1/prepared.pb.h"
 
 namespace stoker {
@@ -26,7 +28,13 @@ enum class PreparedFormat { kFolder, kWebDataset, kMds };
 
 struct PrepareOptions {
   std::string data, out;  // paths of the source folder and the output folder
-  v1::Prepared mode;      // only `mode` is set; the other fields are Prepare's to fill
+
+  // Prepares this dataset, of any kind, instead of the folder `data`, which then is only what messages call it. Its
+  // local files are in these folders, in which nothing is written.
+  std::shared_ptr<const Dataset> dataset;
+  std::vector<std::string> roots;
+
+  v1::Prepared mode;  // only `mode` is set; the other fields are Prepare's to fill
   PreparedFormat format = PreparedFormat::kFolder;
   uint64_t shard_bytes = uint64_t{128} << 20;  // of a shard at most, unless one sample has more; below 2^32
   int workers = 1;                             // threads, at least 1
@@ -38,6 +46,10 @@ struct PrepareOptions {
 
   // If set, `indexing` is told how many files of `data` were found so far, while they are listed.
   std::function<void(uint64_t files)> indexing;
+
+  // If set, `labels` is told how many labels of a dataset were read so far, where class folders are made of one whose
+  // index has none.
+  std::function<void(uint64_t samples)> labels;
 
   // If set, `progress` is told the progress at the start and after each file. Any thread may call it, but only one at a
   // time.
@@ -59,8 +71,9 @@ struct PrepareReport {
 };
 
 // Prepares an image folder: makes the folder `out` from `data`, file by file, with the same class folders and names, or
-// shards of them (shards.h). It goes on where an earlier run with the same settings ended, even if that was killed.
-// Errors say what to do.
+// shards of them (shards.h). Of any other dataset it makes class folders (folder_plan.h) or shards with all its fields
+// (shard_columns.h). It goes on where an earlier run with the same settings ended, even if that was killed. Errors say
+// what to do, and what cannot be written is said before anything is.
 absl::StatusOr<PrepareReport> Prepare(const PrepareOptions& options);
 
 }  // namespace stoker

@@ -13,7 +13,7 @@ std::string Escaped(std::string_view base) {
   return absl::StrReplaceAll(absl::string_view(base.data(), base.size()), {{"%", "%25"}, {".", "%2e"}});
 }
 
-// Returns the key of `path`, with its extension or without.
+// Returns the key of `path`, a name, with its extension or without.
 std::string KeyFrom(std::string_view path, bool with_extension) {
   const size_t base = path.rfind('/') + 1, dot = path.rfind('.');
   // A base name that has nothing before the dot keeps the dot.
@@ -25,18 +25,18 @@ uint64_t HashOf(const std::string& key) { return XXH3_64bits(key.data(), key.siz
 
 }  // namespace
 
-SampleKeys::SampleKeys(const FolderIndex& index) {
+SampleKeys::SampleKeys(const SampleSource& source) {
   std::vector<uint64_t> hashes;
-  hashes.reserve(index.files.size());
-  for (uint64_t id = 0; id < index.files.size(); ++id) hashes.push_back(HashOf(KeyFrom(index.Path(id), false)));
+  hashes.reserve(source.dataset().size());
+  for (uint64_t id = 0; id < source.dataset().size(); ++id) hashes.push_back(HashOf(KeyFrom(source.NameOf(id), false)));
   std::sort(hashes.begin(), hashes.end());
   for (size_t i = 1; i < hashes.size(); ++i)
     if (hashes[i] == hashes[i - 1] && (shared_.empty() || shared_.back() != hashes[i])) shared_.push_back(hashes[i]);
 }
 
-std::string SampleKeys::KeyOf(const std::string& path) const {
-  std::string key = KeyFrom(path, false);
-  return std::binary_search(shared_.begin(), shared_.end(), HashOf(key)) ? KeyFrom(path, true) : key;
+std::string SampleKeys::KeyOf(const std::string& name) const {
+  std::string key = KeyFrom(name, false);
+  return std::binary_search(shared_.begin(), shared_.end(), HashOf(key)) ? KeyFrom(name, true) : key;
 }
 
 }  // namespace stoker

@@ -6,22 +6,22 @@
 #include <string_view>
 #include <vector>
 
-#include "server/read/formats/folder/folder_index.h"
+#include "server/prepare/sample_source.h"
 
 namespace stoker {
 
-// The keys of samples in tar shards: a file's path without its extension. A dot ends a key, so that further dots of the
-// base name are written "%2e", and a percent sign "%25". Where several files of the folder would have one key, as
-// "a.jpg" and "a.png", the keys have the extensions too: "a%2ejpg". Immutable, hence thread-safe. It takes 8 bytes of
-// memory a file.
+// The keys of samples in tar shards: a sample's name, such as a file's path, without its extension. A dot ends a key,
+// so that further dots of the base name are written "%2e", and a percent sign "%25". Where several samples would have
+// one key, as "a.jpg" and "a.png", the keys have the extensions too: "a%2ejpg". Immutable, hence thread-safe. It takes
+// 8 bytes of memory for each of these.
 class SampleKeys {
  public:
-  explicit SampleKeys(const FolderIndex& index);
+  explicit SampleKeys(const SampleSource& source);
 
-  std::string KeyOf(const std::string& path) const;
+  std::string KeyOf(const std::string& name) const;
 
  private:
-  std::vector<uint64_t> shared_;  // hashes of the keys that several files would have, in order
+  std::vector<uint64_t> shared_;  // hashes of the keys that several samples would have, in order
 };
 
 }  // namespace stoker

@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "server/prepare/shard_columns.h"
+
 namespace stoker {
 
 // A sample as shards hold it. It refers to its bytes.
 struct ShardSample {
-  std::string_view key;  // of tar shards: a path whose base name has no dot, and no NUL in it
-  int64_t label = 0;
-  std::span<const uint8_t> image;
+  std::string_view key;                          // of tar shards: a path whose base name has no dot, and no NUL in it
+  std::vector<std::span<const uint8_t>> values;  // of each column, in their order; elements are little-endian
 };
 
 // A shard that was written. A plain value.
@@ -56,17 +57,16 @@ class ShardBuilder {
 
 inline constexpr uint64_t kMostShardBytes = (uint64_t{1} << 32) - 1;  // what MDS can count
 
-// Tar shards as WebDataset has them, called shard-000000.tar: of each sample the members KEY.jpg, whatever the image's
-// format (readers tell it by the first bytes), and KEY.cls, the label in digits. They are ustar archives
-// (POSIX.1-1988), with extended headers (POSIX.1-2001, "pax") for names that ustar cannot hold. Times, owners and modes
-// are constants.
-std::unique_ptr<ShardBuilder> CreateTarBuilder();
+// Tar shards as WebDataset has them, called shard-000000.tar: of each sample the members that `columns` say, KEY.jpg
+// and KEY.cls for instance. An image is called .jpg whatever its format: readers tell it by the first bytes. The shards
+// are ustar archives (POSIX.1-1988), with extended headers (POSIX.1-2001, "pax") for names that ustar cannot hold.
+// Times, owners and modes are constants.
+std::unique_ptr<ShardBuilder> CreateTarBuilder(std::vector<ShardColumn> columns);
 
-// MDS shards, version 2, called shard.00000.mds, with the columns `image` of the encoding `image_encoding` ("jpeg" or
-// "bytes") and `label` (int), and index.json. `shard_bytes` stands in it.
+// MDS shards, version 2, called shard.00000.mds, with `columns`, and index.json. `shard_bytes` stands in it.
 //   u32 samples N, (N + 1) × u32 where each sample begins and the last one ends, the columns in JSON, and each sample:
-//   u32 bytes of the image, the image, i64 label
-std::unique_ptr<ShardBuilder> CreateMdsBuilder(std::string image_encoding, uint64_t shard_bytes);
+//   u32 bytes of each value that has its own size, and the values
+std::unique_ptr<ShardBuilder> CreateMdsBuilder(std::vector<ShardColumn> columns, uint64_t shard_bytes);
 
 }  // namespace stoker
 

@@ -20,10 +20,10 @@
 #include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
 #include "server/prepare/file_maker.h"
-#include "server/prepare/for_each.h"
 #include "server/prepare/sample_keys.h"
 #include "server/prepare/shard_builder.h"
 #include "server/prepare/shard_ledger.h"
+#include "server/read/for_each.h"
 #include "server/read/formats/folder/prepared_folder.h"
 #include "server/read/printable_name.h"
 #include "server/read/stores/local/file.h"
@@ -37,25 +37,27 @@ constexpr uint64_t kBytesAtOnce = uint64_t{128} << 20;
 
 constexpr uint64_t kMostProblems = 1000;  // problems that prepared.yaml names
 
-// A file that was made and waits to be put into a shard.
+// A sample that was made and waits to be put into a shard.
 struct Made {
-  std::vector<uint8_t> bytes;
+  std::vector<std::vector<uint8_t>> values;  // of each column
   std::string problem;
 };
 
 class ShardPreparation {
  public:
-  ShardPreparation(const PrepareOptions& options, const v1::Prepared& prepared, const ImageFolder& source,
-                   OutputFolder out)
+  ShardPreparation(const PrepareOptions& options, const v1::Prepared& prepared, const SampleSource& source,
+                   std::vector<ShardColumn> columns, OutputFolder out)
       : options_(options),
         prepared_(prepared),
         source_(source),
-        keys_(source.index()),
+        dataset_(source.dataset()),
+        columns_(std::move(columns)),
+        keys_(source),
         out_(std::move(out)),
-        tars_(CreateTarBuilder()),
-        mds_(CreateMdsBuilder(prepared.has_pipeline() ? "bytes" : "jpeg", options.shard_bytes)),
+        tars_(CreateTarBuilder(columns_)),
+        mds_(CreateMdsBuilder(columns_, options.shard_bytes)),
         builder_(options.format == PreparedFormat::kMds ? *mds_ : *tars_) {
-    report_.progress.files = source.size();
+    report_.progress.files = dataset_.size();
   }
 
   absl::StatusOr<PrepareReport> Run();
@@ -65,14 +67,14 @@ class ShardPreparation {
   // run wrote.
   absl::Status CleanUp();
 
-  // Returns the files that are in no shard. Fails where the shards hold files that the source has no longer.
+  // Returns the samples that are in no shard. Fails where the shards hold samples that the source has no longer.
   absl::StatusOr<std::vector<uint64_t>> FindMissing() const;
 
   absl::Status CheckShards() const;
   absl::Status TakeClasses() const;
   absl::Status MakeAll(const std::vector<uint64_t>& ids);
 
-  // Makes the files ids[begin] to ids[end − 1], in parallel.
+  // Makes the samples ids[begin] to ids[end − 1], in parallel.
   absl::StatusOr<std::vector<Made>> MakeSome(const std::vector<uint64_t>& ids, uint64_t begin, uint64_t end);
   absl::StatusOr<Made> MakeOne(FileMaker& maker, SampleBytes& sample, uint64_t id);
 
@@ -88,7 +90,9 @@ class ShardPreparation {
 
   const PrepareOptions& options_;
   const v1::Prepared& prepared_;
-  const ImageFolder& source_;
+  const SampleSource& source_;
+  const Dataset& dataset_;
+  const std::vector<ShardColumn> columns_;
   const SampleKeys keys_;
 
   // Of the thread that called Run.
@@ -117,7 +121,7 @@ absl::StatusOr<PrepareReport> ShardPreparation::Run() {
   {
     const absl::MutexLock lock(&mutex_);
     report_.was_complete = was_complete;
-    report_.progress.done = source_.size() - missing.size();
+    report_.progress.done = dataset_.size() - missing.size();
     if (options_.progress) options_.progress(report_.progress);
   }
   absl::Status made;
@@ -173,14 +177,14 @@ absl::StatusOr<std::vector<uint64_t>> ShardPreparation::FindMissing() const {
                               "; shards are never changed: make them anew by --overwrite"));
   };
   std::vector<uint64_t> missing;
-  for (uint64_t id = 0; id < source_.size(); ++id) {
-    const std::string path = source_.index().Path(id);
+  for (uint64_t id = 0; id < dataset_.size(); ++id) {
+    const std::string path = source_.NameOf(id);
     const auto found = held.find(path);
     if (found == held.end()) {
       missing.push_back(id);
       continue;
     }
-    if (found->second != source_.index().files.sizes[id]) return refuse(path, "has with another size");
+    if (found->second != dataset_.StoredBytes(id)) return refuse(path, "has with another size");
     held.erase(found);
   }
   if (held.empty()) return missing;
@@ -203,8 +207,7 @@ absl::Status ShardPreparation::CheckShards() const {
 
 // Checks that the classes which shards have keep their labels, and writes them all.
 absl::Status ShardPreparation::TakeClasses() const {
-  std::vector<std::string> names;
-  for (const auto& folder : source_.index().classes) names.push_back(PrintableName(folder.name));
+  const std::vector<std::string> names = source_.Classes();
   std::ifstream file(absl::StrCat(out_.path(), "/", kClassesFile));
   size_t known = 0;
   for (std::string line; std::getline(file, line); ++known)
@@ -214,7 +217,7 @@ absl::Status ShardPreparation::TakeClasses() const {
           absl::StrCat("its shards have the class '", line, "' with the label ", known,
                        ", which it has no longer in --data: classes came before it, or it went. Labels in shards "
                        "are never changed: make them anew by --overwrite"));
-  if (known == names.size() && !ledger_->entries().empty()) return absl::OkStatus();
+  if (known == names.size() && (names.empty() || !ledger_->entries().empty())) return absl::OkStatus();
   std::string text;
   for (const std::string& name : names) absl::StrAppend(&text, name, "\n");
   return Write(kClassesFile, text);
@@ -223,11 +226,10 @@ absl::Status ShardPreparation::TakeClasses() const {
 absl::Status ShardPreparation::MakeAll(const std::vector<uint64_t>& ids) {
   for (int i = 0; i < options_.workers; ++i) makers_.push_back(CreateFileMaker(prepared_));
   samples_.resize(options_.workers);
-  const std::vector<uint32_t>& sizes = source_.index().files.sizes;
   for (uint64_t begin = 0, end = 0; begin < ids.size(); begin = end) {
     uint64_t bytes = 0;
     while (end < ids.size() && end - begin < kFilesOfWorker * options_.workers && bytes < kBytesAtOnce)
-      bytes += sizes[ids[end++]];
+      bytes += dataset_.StoredBytes(ids[end++]);
     STOKER_ASSIGN_OR_RETURN(std::vector<Made> made, MakeSome(ids, begin, end));
     for (uint64_t i = begin; i < end; ++i) STOKER_RETURN_IF_ERROR(Add(ids[i], std::move(made[i - begin])));
   }
@@ -246,34 +248,45 @@ absl::StatusOr<std::vector<Made>> ShardPreparation::MakeSome(const std::vector<u
 }
 
 absl::StatusOr<Made> ShardPreparation::MakeOne(FileMaker& maker, SampleBytes& sample, uint64_t id) try {
-  STOKER_RETURN_IF_ERROR(source_.Read(id, sample));
-  auto made = MakeFile(maker, sample.fields[0]);
-  if (!made.ok()) return NamedError(source_.index().Path(id), made.status());
-  const uint64_t bytes_in = sample.fields[0].size();
-  Made result{made->bytes.has_value() ? *std::move(made->bytes) : std::move(sample.fields[0]),
-              std::move(made->problem)};
+  STOKER_RETURN_IF_ERROR(dataset_.Read(id, sample));
+  Made made;
+  uint64_t bytes_in = 0, bytes_out = 0, scaled = 0;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    std::vector<uint8_t>& value = sample.fields[i];
+    if (columns_[i].kind == ShardColumn::Kind::kLabel) continue;
+    bytes_in += value.size();
+    if (columns_[i].kind == ShardColumn::Kind::kImage) {
+      auto file = MakeFile(maker, value);
+      if (!file.ok()) return NamedError(source_.NameOf(id), file.status());
+      if (file->bytes.has_value()) value = *std::move(file->bytes);
+      if (made.problem.empty()) made.problem = std::move(file->problem);
+      scaled += file->might_be_scaled;
+    }
+    bytes_out += value.size();
+  }
+  made.values = std::move(sample.fields);
   const absl::MutexLock lock(&mutex_);
   PrepareProgress& progress = report_.progress;
   ++progress.done;
   ++progress.made;
   progress.bytes_in += bytes_in;
-  progress.bytes_out += result.bytes.size();
-  report_.might_be_scaled += made->might_be_scaled;
+  progress.bytes_out += bytes_out;
+  report_.might_be_scaled += scaled;
   if (options_.progress) options_.progress(progress);
-  return result;
+  return made;
 } catch (const std::bad_alloc&) {
-  return NamedError(
-      source_.index().Path(id),
-      absl::ResourceExhaustedError("no memory is left to prepare it; give more memory or fewer --workers"));
+  return NamedError(source_.NameOf(id), absl::ResourceExhaustedError(
+                                            "no memory is left to prepare it; give more memory or fewer --workers"));
 }
 
 absl::Status ShardPreparation::Add(uint64_t id, Made made) {
-  const std::string path = source_.index().Path(id), key = keys_.KeyOf(path);
-  const ShardSample sample = {key, source_.index().Label(id), made.bytes};
-  if (builder_.samples() > 0 && builder_.BytesWith(sample) > options_.shard_bytes)
-    STOKER_RETURN_IF_ERROR(FinishShard());
+  std::string name = source_.NameOf(id);
+  const std::string key = keys_.KeyOf(name);
+  const ShardSample sample = {key, {made.values.begin(), made.values.end()}};
+  const bool any = builder_.samples() > 0;
+  if (any && builder_.BytesWith(sample) > options_.shard_bytes) STOKER_RETURN_IF_ERROR(FinishShard());
   builder_.Add(sample);
-  entry_.files.push_back({path, source_.index().files.sizes[id], std::move(made.problem)});
+  entry_.files.push_back({std::move(name), dataset_.StoredBytes(id), std::move(made.problem)});
   return absl::OkStatus();
 }
 
@@ -321,8 +334,9 @@ absl::Status ShardPreparation::Write(const std::string& name, std::string_view b
 }  // namespace
 
 absl::StatusOr<PrepareReport> PrepareShards(const PrepareOptions& options, const v1::Prepared& prepared,
-                                            const ImageFolder& source, OutputFolder out) {
-  return ShardPreparation(options, prepared, source, std::move(out)).Run();
+                                            const SampleSource& source, std::vector<ShardColumn> columns,
+                                            OutputFolder out) {
+  return ShardPreparation(options, prepared, source, std::move(columns), std::move(out)).Run();
 }
 
 }  // namespace stoker

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/fields/schema.h"
 #include "server/prepare/shard_builder.h"
 
 namespace stoker {
@@ -89,6 +91,8 @@ std::string PathRecord(std::string_view name) {
 
 class TarBuilder final : public ShardBuilder {
  public:
+  explicit TarBuilder(std::vector<ShardColumn> columns) : columns_(std::move(columns)) {}
+
   std::string NameOf(uint64_t number) const override { return absl::StrFormat("shard-%06d.tar", number); }
 
   bool IsName(std::string_view name) const override {
@@ -97,16 +101,22 @@ class TarBuilder final : public ShardBuilder {
   }
 
   uint64_t BytesWith(const ShardSample& sample) const override {
-    const std::string label = absl::StrCat(sample.label);
-    return bytes_.size() + MemberBytes(sample.key, sample.image.size()) + MemberBytes(sample.key, label.size()) +
-           kEndBlocks * kBlockBytes;
+    uint64_t bytes = bytes_.size() + kEndBlocks * kBlockBytes;
+    for (size_t i = 0; i < columns_.size(); ++i)
+      bytes += MemberBytes(NameOf(sample, i), columns_[i].kind == ShardColumn::Kind::kLabel
+                                                  ? TextOf(sample.values[i]).size()
+                                                  : columns_[i].head.size() + sample.values[i].size());
+    return bytes;
   }
 
   void Add(const ShardSample& sample) override {
-    const std::string label = absl::StrCat(sample.label);
-    AddMember(absl::StrCat(absl::string_view(sample.key.data(), sample.key.size()), ".jpg"),
-              {reinterpret_cast<const char*>(sample.image.data()), sample.image.size()});
-    AddMember(absl::StrCat(absl::string_view(sample.key.data(), sample.key.size()), ".cls"), label);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const std::string_view value(reinterpret_cast<const char*>(sample.values[i].data()), sample.values[i].size());
+      if (columns_[i].kind == ShardColumn::Kind::kLabel)
+        AddMember(NameOf(sample, i), "", TextOf(sample.values[i]));
+      else
+        AddMember(NameOf(sample, i), columns_[i].head, value);
+    }
     ++samples_;
   }
 
@@ -119,34 +129,44 @@ class TarBuilder final : public ShardBuilder {
   }
 
  private:
-  // Returns the bytes of a member whose name has four more than `key`.
-  static uint64_t MemberBytes(std::string_view key, uint64_t size) {
-    const std::string name = std::string(key) + ".jpg";
+  std::string NameOf(const ShardSample& sample, size_t column) const {
+    return absl::StrCat(absl::string_view(sample.key.data(), sample.key.size()), ".", columns_[column].extension);
+  }
+
+  static std::string TextOf(std::span<const uint8_t> label) {
+    return absl::StrCat(WholeNumberAt(label.data(), v1::DTYPE_INT64, 0));
+  }
+
+  static uint64_t MemberBytes(const std::string& name, uint64_t size) {
     const uint64_t extended = CutOf(name) == std::string_view::npos ? kBlockBytes + Padded(PathRecord(name).size()) : 0;
     return extended + kBlockBytes + Padded(size);
   }
 
-  void AddMember(const std::string& name, std::string_view content) {
+  // Adds a member that has `head` and then `content`.
+  void AddMember(const std::string& name, std::string_view head, std::string_view content) {
     if (CutOf(name) == std::string_view::npos) {
       const std::string record = PathRecord(name);
       bytes_ += HeaderOf("PaxHeaders/path", record.size(), 'x');
-      AddPadded(record);
+      bytes_ += record;
+      Pad();
     }
-    bytes_ += HeaderOf(name, content.size(), '0');
-    AddPadded(content);
-  }
-
-  void AddPadded(std::string_view content) {
+    bytes_ += HeaderOf(name, head.size() + content.size(), '0');
+    bytes_ += head;
     bytes_ += content;
-    bytes_.resize(Padded(bytes_.size()), '\0');
+    Pad();
   }
 
+  void Pad() { bytes_.resize(Padded(bytes_.size()), '\0'); }
+
+  const std::vector<ShardColumn> columns_;
   std::string bytes_;
   uint64_t samples_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<ShardBuilder> CreateTarBuilder() { return std::make_unique<TarBuilder>(); }
+std::unique_ptr<ShardBuilder> CreateTarBuilder(std::vector<ShardColumn> columns) {
+  return std::make_unique<TarBuilder>(std::move(columns));
+}
 
 }  // namespace stoker

@@ -48,6 +48,13 @@ struct PartWeights {
   uint64_t positions = 0;  // of an epoch; 0: as many as there are samples
 };
 
+// A dataset that another is mixed of. A plain value.
+struct MixedPart {
+  std::string name;
+  uint64_t end = 0;     // as in PartWeights
+  uint64_t weight = 0;  // 0 where parts have no weights
+};
+
 // The bytes that samples are made from, for those who read them ahead. Immutable, hence thread-safe.
 class StoredSamples {
  public:
@@ -71,6 +78,9 @@ class StoredSamples {
 
   // Describes the object that has a Place's number. A dataset of millions of files keeps no ObjectInfo of each.
   virtual ObjectInfo ObjectAt(uint64_t object) const = 0;
+
+  // Called once for each read of an object that was begun at its store, when what was read is not needed any more.
+  virtual void EndRead(uint64_t) const {}
 
   // Replaces `sample` by what the bytes of sample `id` hold. Errors are those of Dataset::Read.
   virtual absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const = 0;
@@ -111,6 +121,10 @@ class Dataset {
   // and on the wire (see PrintableName). Requires id < size().
   virtual std::string SampleName(uint64_t id) const = 0;
 
+  // Returns the bytes that sample `id` takes where it is stored, which change with it nearly always; 0 where the index
+  // does not know. Requires id < size().
+  virtual uint64_t StoredBytes(uint64_t) const { return 0; }
+
   // Whether a sample keeps its name when samples are added to the dataset or taken from it.
   virtual bool names_are_lasting() const { return true; }
 
@@ -119,6 +133,10 @@ class Dataset {
 
   // Returns how often samples of each part are drawn; null where every sample comes once an epoch.
   virtual const PartWeights* part_weights() const { return nullptr; }
+
+  // Returns the datasets that this one is mixed of, in the order of their samples' ids; none where it is no mix. There
+  // are at most kMostMixedParts.
+  virtual std::vector<MixedPart> parts() const { return {}; }
 
   // Returns the samples as they are stored, which live as long as the dataset; null where reading ahead is of no use.
   virtual const StoredSamples* stored() const { return nullptr; }

@@ -55,8 +55,8 @@ uint64_t RawBytes(const Engine::Options& options, const Engine::Catalog& catalog
 }
 
 uint64_t ReservedBytes(const Engine::Options& options, const Engine::Catalog& catalog, uint64_t subset_bytes) {
-  uint64_t bytes = kBaseBytes + options.span_cache_bytes + subset_bytes + AheadBytes(options, catalog) +
-                   RawBytes(options, catalog) +
+  uint64_t bytes = kBaseBytes + options.span_cache_bytes + options.decoded_cache_bytes + subset_bytes +
+                   AheadBytes(options, catalog) + RawBytes(options, catalog) +
                    options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
   for (const auto& [name, dataset] : catalog.datasets) bytes += dataset->resident_bytes();
   for (const auto& [name, lists] : catalog.lists)
@@ -72,11 +72,12 @@ absl::StatusOr<uint64_t> SlabBytes(const Engine::Options& options, const Engine:
   // The factor 2 is there since only half of the pool can be reserved: see SlabPool.
   const uint64_t least = 2 * kLeastStreams * (SlabPool::kStreamOverheadBytes + (uint64_t{4} << 20));
   if (options.memory_limit_bytes < reserved + least)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "memory_limit: ", MiB(options.memory_limit_bytes),
-        " is too little: the process, its datasets, caches and what is read ahead, and ", options.workers,
-        " workers for images of ", options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ", kLeastStreams,
-        " streams ", MiB(least), "; raise memory_limit, or lower max_pixels, workers, span_cache or raw_cache"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory_limit: ", MiB(options.memory_limit_bytes),
+                     " is too little: the process, its datasets, caches and what is read ahead, and ", options.workers,
+                     " workers for images of ", options.limits.max_pixels, " pixels, need ", MiB(reserved), ", ",
+                     kLeastStreams, " streams ", MiB(least),
+                     "; raise memory_limit, or lower max_pixels, workers, span_cache, decoded_cache or raw_cache"));
   return options.memory_limit_bytes - reserved;
 }
 
@@ -118,6 +119,7 @@ Engine::Engine(Options options, uint64_t slab_bytes)
                 .raw_cache = options_.raw_cache,
                 .limits = options_.limits,
                 .cache_bytes = options_.span_cache_bytes,
+                .decoded_bytes = options_.decoded_cache_bytes,
                 .idle = options_.idle}),
       catalog_(std::make_shared<const Catalog>(std::move(options_.catalog))) {}
 
@@ -215,6 +217,12 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   *response.mutable_identity() = IdentityOf(*dataset, samples);
   response.set_dataset_samples(dataset->size());
   response.set_dataset_fingerprint(dataset->fingerprint());
+  for (MixedPart& part : dataset->parts()) {
+    v1::DatasetPart& told = *response.add_parts();
+    told.set_name(std::move(part.name));
+    told.set_end(part.end);
+    told.set_weight(part.weight);
+  }
   for (const auto& output : pipeline.outputs()) *response.add_fields() = output.field;
   response.set_sample_bytes(pipeline.sample_bytes());
   response.set_span_samples(pipeline.span_samples());

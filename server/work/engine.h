@@ -40,6 +40,7 @@ class Engine {
     int workers = 1;                          // threads that make spans
     uint64_t memory_limit_bytes = 0;          // the process's peak resident memory
     uint64_t span_cache_bytes = 0;            // the part of it that keeps spans for reuse
+    uint64_t decoded_cache_bytes = 0;         // the part of it that keeps decoded images
     uint64_t read_ahead_bytes = 0;            // the part of it for what is read ahead, where a dataset needs that
     std::shared_ptr<RawCache> raw_cache;      // has a part of it too, for datasets that are read ahead; may be null
     SampleLimits limits;                      // the most that it does for one sample
@@ -104,6 +105,9 @@ class Engine {
 
   // See WorkerPool::stuck.
   bool stuck() const { return workers_.stuck(); }
+
+  // What is kept decoded.
+  const DecodedCache& decoded() const { return workers_.decoded(); }
 
   // Bytes of memory that all streams' slabs share.
   uint64_t slab_bytes() const { return workers_.slabs().budget_bytes(); }

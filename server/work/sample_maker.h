@@ -13,6 +13,7 @@
 #include "server/decode/decoder.h"
 #include "server/pack/span_writer.h"
 #include "server/read/dataset.h"
+#include "server/work/decoded_cache.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -51,6 +52,8 @@ class SampleMaker {
     const SourceSchema& schema;                  // the dataset's fields
     uint64_t seed = 0, epoch = 0, position = 0;  // what the random draws depend on
     const Interrupt& interrupt;                  // ends making it early, with its status
+    const DecodedCache::Images* kept = nullptr;  // decoded images of the dataset; null where none are kept
+    uint64_t sample = 0;                         // the sample's id, which images are kept by
   };
 
   // Makes every output of `sample` into the slots for offset `index` of the span, and adds the nanoseconds of each
@@ -88,8 +91,12 @@ class SampleMaker {
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
                                      ImageSize size) const;
 
-  // Makes all of views_ from the file that was opened last. It decodes the file once for each size that they want.
-  absl::Status MakeFromFile(const Task& task, ImageSize size, v1::StageTimes& times);
+  // Makes all of views_ from the file that was opened last, which is in the source field `source`. It decodes the file
+  // once for each size that they want, or finds it decoded.
+  absl::Status MakeFromFile(const Task& task, int source, ImageSize size, v1::StageTimes& times);
+
+  // Decodes what `target` needs into image_. If `kept` has room, that is the whole image, which it then keeps.
+  absl::Status Decode(const Task& task, const DecodedCache::Image& image, ImageSize size, const DecodeTarget& target);
 
   // Returns what to decode next: the smallest size that any unmade view wants, and the region that covers what all
   // unmade views need. A file that cannot be decoded at a reduced size thus serves them all at once. None if all are

@@ -29,15 +29,17 @@ v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample
 }  // namespace
 
 v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span,
-                               std::span<uint8_t> slab, const Interrupt& interrupt, const ReadAhead::Group* ahead) {
+                               std::span<uint8_t> slab, const Interrupt& interrupt, const ReadAhead::Group* ahead,
+                               const DecodedCache::Images* kept) {
   v1::SpanHeader header;
   header.set_stream_key(plan.stream_key());
   header.set_epoch(span.epoch);
   header.set_start(span.start);
   header.set_count(span.count);
   header.mutable_times();
-  Job job{plan,      dataset, plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab), header,
-          interrupt, ahead};
+  Job job{
+      plan,  dataset, plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab), header, interrupt,
+      ahead, kept};
   for (uint32_t index = 0; index < span.count; ++index) {
     absl::Status status = interrupt.status();
     if (status.ok()) status = MakeSample(job, index);
@@ -85,9 +87,9 @@ absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sampl
   const absl::Status status = Read(job, sample);
   clock.Book(&v1::StageTimes::read, &v1::StageTimes::set_read);
   STOKER_RETURN_IF_ERROR(status);
-  return maker_.Make(
-      {job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position, job.interrupt}, sample_,
-      job.writer, index, times);
+  return maker_.Make({job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position,
+                      job.interrupt, job.kept, sample},
+                     sample_, job.writer, index, times);
 } catch (const std::bad_alloc&) {
   return absl::ResourceExhaustedError("no memory is left to make this sample");
 }

@@ -21,10 +21,12 @@ class SpanMaker {
   explicit SpanMaker(const SampleLimits& limits) : maker_(limits) {}
 
   // Fills `slab` with the span and returns its header. If the span cannot be made, header.error is set and the slab
-  // holds garbage. Once `interrupt` is raised the span ends with an error too. What `ahead` has was read before; it may
-  // be null. Requires that plan.Check(span) is OK and slab.size() == plan.SpanBytes(span).
+  // holds garbage. Once `interrupt` is raised the span ends with an error too. What `ahead` has was read before, and
+  // what `kept` has was decoded before; both may be null. Requires that plan.Check(span) is OK and slab.size() ==
+  // plan.SpanBytes(span).
   v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
-                      const Interrupt& interrupt, const ReadAhead::Group* ahead = nullptr);
+                      const Interrupt& interrupt, const ReadAhead::Group* ahead = nullptr,
+                      const DecodedCache::Images* kept = nullptr);
 
   // How many positions after a bad sample's are tried, in order, as its substitute.
   static constexpr uint64_t kMaxSubstitutes = 16;
@@ -40,6 +42,7 @@ class SpanMaker {
     v1::SpanHeader& header;
     const Interrupt& interrupt;
     const ReadAhead::Group* ahead;
+    const DecodedCache::Images* kept;
   };
 
   // Makes the sample at offset `index` of the span, or its substitute if the pipeline's policy allows one.

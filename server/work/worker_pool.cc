@@ -54,7 +54,8 @@ struct WorkerPool::Queue {
   const Deliver deliver;
   const std::unique_ptr<SlabPool::Account> account;
   const std::shared_ptr<Party> party;
-  const std::unique_ptr<ReadAhead::Reader> reader;  // null where nothing is read ahead
+  const std::unique_ptr<ReadAhead::Reader> reader;           // null where nothing is read ahead
+  const std::shared_ptr<const DecodedCache::Images> images;  // null where none are kept
 
   struct Wanted {
     SpanId span;
@@ -86,7 +87,11 @@ struct WorkerPool::Queue {
 
 struct WorkerPool::State {
   explicit State(const Options& options)
-      : limits(options.limits), now(options.clock), cache(options.cache_bytes), begun_ns(options.workers) {}
+      : limits(options.limits),
+        now(options.clock),
+        cache(options.cache_bytes),
+        decoded(options.decoded_bytes),
+        begun_ns(options.workers) {}
 
   // A span that a worker took from a queue, with the slab to make it in.
   struct Task {
@@ -100,6 +105,7 @@ struct WorkerPool::State {
   const SampleLimits limits;
   const Clock now;
   SpanCache cache;
+  DecodedCache decoded;
   std::deque<std::atomic<int64_t>> begun_ns;  // of each worker: see Run
   absl::Mutex mutex;
   absl::CondVar changed;
@@ -281,8 +287,9 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
   }
   if (task.slab.bytes().size() != queue.plan.SpanBytes(task.wanted.span)) throw std::bad_alloc();
   const Interrupt interrupt([&, begun = now()] { return StillWanted(queue, begun); });
-  finished.header = maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt,
-                               std::exchange(task.wanted.ahead, nullptr).get());
+  finished.header =
+      maker.Make(queue.plan, *queue.dataset, task.wanted.span, task.slab.bytes(), interrupt,
+                 std::exchange(task.wanted.ahead, nullptr).get(), task.wanted.anew ? nullptr : queue.images.get());
   if (finished.header.has_error()) {
     if (caches) cache.GiveUp(key);
     finished.payload_hash = HashOfPayload({});
@@ -398,6 +405,7 @@ bool WorkerPool::stuck() const {
 }
 
 const SpanCache& WorkerPool::cache() const { return state_->cache; }
+const DecodedCache& WorkerPool::decoded() const { return state_->decoded; }
 
 absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::shared_ptr<const Dataset> dataset,
                                                                           StreamPlan plan, Deliver deliver,
@@ -406,9 +414,10 @@ absl::StatusOr<std::unique_ptr<WorkerPool::Stream>> WorkerPool::AddStream(std::s
   std::shared_ptr<Party> party = state_->PartyOf(share, slabs_);
   STOKER_ASSIGN_OR_RETURN(auto account, slabs_.OpenAccount(span_bytes, party->group));
   const bool reads_ahead = dataset->stored() != nullptr && ahead_.budget_bytes() > 0;
-  auto queue =
-      std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver), std::move(account),
-                                       std::move(party), reads_ahead ? ahead_.OpenReader() : nullptr});
+  auto images = state_->decoded.Open(dataset);
+  auto queue = std::shared_ptr<Queue>(new Queue{std::move(dataset), std::move(plan), std::move(deliver),
+                                                std::move(account), std::move(party),
+                                                reads_ahead ? ahead_.OpenReader() : nullptr, std::move(images)});
   const double sample_seconds = Seconds(queue->plan.pipeline().CostOf(kUsualImage));
   queue->weighed_ns = static_cast<uint64_t>(1e9 * sample_seconds * queue->plan.pipeline().span_samples());
   const uint32_t window = WindowFor(*queue);

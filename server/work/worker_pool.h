@@ -20,6 +20,7 @@
 #include "server/plan/stream_plan.h"
 #include "server/read/ahead/read_ahead.h"
 #include "server/read/dataset.h"
+#include "server/work/decoded_cache.h"
 #include "server/work/sample_maker.h"
 #include "server/work/span_cache.h"
 #include "stoker/v1/data_service.pb.h"
@@ -60,7 +61,7 @@ struct WorkShare {
 //
 // With a cache, a kept span is sent instead of made again. A want for a span that another worker is making waits for
 // that worker, and the free worker takes the next want. What is wanted anew is made whatever the cache has, and not
-// kept.
+// kept. So it is with images that are kept decoded (DecodedCache).
 //
 // What a dataset has on slow storage (Dataset::stored) is read ahead from the moment that a span is wanted. Its want is
 // passed over until the bytes are there, or failed to come, so that no worker waits for them.
@@ -117,6 +118,7 @@ class WorkerPool {
     std::shared_ptr<RawCache> raw_cache;  // keeps what is read ahead; null: nothing does
     SampleLimits limits;
     uint64_t cache_bytes = 0;                 // the cache keeps so many bytes of spans; 0: none
+    uint64_t decoded_bytes = 0;               // so many bytes of decoded images are kept; 0: none
     absl::Duration idle = absl::Seconds(10);  // after so long a stream that wants nothing lends its memory to others
     // Tests bring a clock of their own, since it decides whose turn comes next, and which span has taken too long.
     Clock clock = std::chrono::steady_clock::now;
@@ -148,6 +150,7 @@ class WorkerPool {
   const SlabPool& slabs() const { return slabs_; }
   const ReadAhead& ahead() const { return ahead_; }
   const SpanCache& cache() const;
+  const DecodedCache& decoded() const;
 
  private:
   // See Stream::window.

@@ -13,20 +13,23 @@
 namespace stoker {
 namespace {
 
-absl::StatusOr<StreamPlan> PlanOf(const Dataset& dataset) {
+absl::StatusOr<StreamPlan> PlanOf(const Dataset& dataset, const v1::Shuffle& shuffle) {
   v1::Identity identity;
   identity.set_samples(dataset.size());
   STOKER_ASSIGN_OR_RETURN(auto pipeline,
                           ServerPipeline::Create(TrainingPipeline(v1::JPEG_SCALING_K2), dataset.schema()));
-  return StreamPlan::Create("photographs", std::move(pipeline), identity, 1, {}, false);
+  return StreamPlan::Create("photographs", std::move(pipeline), identity, 1, shuffle, false);
 }
 
 }  // namespace
 
 absl::StatusOr<PoolRun> RunPool(const std::shared_ptr<const Dataset>& dataset, const PoolOptions& options,
                                 double warm_seconds, double seconds, SpanHashes& hashes) {
-  STOKER_ASSIGN_OR_RETURN(const StreamPlan plan, PlanOf(*dataset));
-  WorkerPool pool({.workers = options.workers, .slab_bytes = uint64_t{2} << 30, .ahead_bytes = options.ahead_bytes});
+  STOKER_ASSIGN_OR_RETURN(const StreamPlan plan, PlanOf(*dataset, options.shuffle));
+  WorkerPool pool({.workers = options.workers,
+                   .slab_bytes = uint64_t{2} << 30,
+                   .ahead_bytes = options.ahead_bytes,
+                   .decoded_bytes = options.decoded_bytes});
   std::mutex mutex;
   std::condition_variable changed;
   uint64_t answered = 0;

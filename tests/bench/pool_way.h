@@ -7,14 +7,17 @@
 
 #include "absl/status/statusor.h"
 #include "server/read/dataset.h"
+#include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
 
 // What a pool of workers is given.
 struct PoolOptions {
   int workers = 1;
-  uint64_t ahead_bytes = 0;  // of what is read ahead
-  uint64_t window = 64;      // wants that are outstanding at once: none is faster for having more
+  uint64_t ahead_bytes = 0;    // of what is read ahead
+  uint64_t decoded_bytes = 0;  // of images that are kept decoded
+  uint64_t window = 64;        // wants that are outstanding at once: none is faster for having more
+  v1::Shuffle shuffle = {};
 };
 
 // The payloads' hashes of the first epoch's spans, by their starts.
@@ -25,7 +28,7 @@ struct PoolRun {
   double images = 0, wall_seconds = 0, cpu_seconds = 0;  // the last of this whole process
 };
 
-// Makes images of `dataset`, epoch after epoch in the shuffled order of a training pipeline, in a pool of its own: for
+// Makes images of `dataset`, epoch after epoch in the shuffled order of a training job, in a pool of its own: for
 // `warm_seconds` untimed, then for `seconds`. Adds to `hashes`. Returns the error of a span that has one.
 absl::StatusOr<PoolRun> RunPool(const std::shared_ptr<const Dataset>& dataset, const PoolOptions& options,
                                 double warm_seconds, double seconds, SpanHashes& hashes);

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <new>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -55,7 +58,12 @@ HttpServer::Reply ServeFile(const std::string& folder, const HttpServer::Request
 
 }  // namespace
 
-SlowServer::SlowServer(const std::string& folder, absl::Duration latency, int core) {
+struct SlowServer::Counts {
+  std::atomic<uint64_t> reads = 0, bytes = 0;
+};
+
+SlowServer::SlowServer(const std::string& folder, absl::Duration latency, int core)
+    : counts_(new (mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Counts) {
   int ends[2];
   STOKER_CHECK(pipe2(ends, O_CLOEXEC) == 0);
   pid_ = fork();
@@ -66,6 +74,7 @@ SlowServer::SlowServer(const std::string& folder, absl::Duration latency, int co
     const HttpServer server([&](const HttpServer::Request& request) {
       HttpServer::Reply reply = ServeFile(folder, request);
       reply.delay = latency;
+      if (request.method != "HEAD") ++counts_->reads, counts_->bytes += reply.body.size();
       return reply;
     });
     STOKER_CHECK(write(ends[1], server.url().data(), server.url().size()) > 0);
@@ -82,6 +91,10 @@ SlowServer::SlowServer(const std::string& folder, absl::Duration latency, int co
 SlowServer::~SlowServer() {
   kill(pid_, SIGKILL);  // It has nothing to put in order.
   waitpid(pid_, nullptr, 0);
+  munmap(counts_, sizeof(Counts));
 }
+
+uint64_t SlowServer::reads() const { return counts_->reads; }
+uint64_t SlowServer::bytes() const { return counts_->bytes; }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -23,7 +24,14 @@ class SlowServer {
 
   const std::string& url() const { return url_; }  // "http://127.0.0.1:1234"
 
+  // What it was asked for so far: ranges and whole files, and the bytes of their bodies.
+  uint64_t reads() const;
+  uint64_t bytes() const;
+
  private:
+  struct Counts;  // in memory that both processes share
+
+  Counts* const counts_;
   pid_t pid_ = -1;
   std::string url_;
 };

@@ -27,14 +27,19 @@
 #include "tests/bench/peer.h"
 #include "tests/bench/pool_way.h"
 #include "tests/bench/slow_server.h"
+#include "tests/bench/source_shards.h"
 #include "tests/bench/table.h"
 
 namespace stoker {
 namespace {
 
-constexpr int kSkipped = 77;  // what CTest takes for a test that could not run
-constexpr char kFolder[] = "class folder", kTar[] = "tar", kTfRecord[] = "tfrecord", kMds[] = "mds", kLmdb[] = "lmdb",
-               kParquet[] = "parquet";
+constexpr uint64_t kDecodedBytes = uint64_t{2} << 30;  // room for some 3000 photographs
+constexpr int kSkipped = 77;                           // what CTest takes for a test that could not run
+
+// The cache keeps two thirds of Parquet's row groups (write_shards.py), so that each epoch loads many anew. A window of
+// the block shuffle has three row groups.
+constexpr char kBlocks[] = ", block shuffle";
+constexpr uint64_t kBlockSamples = 20, kWindowBlocks = 3;
 
 struct Options {
   std::string data, only, json;
@@ -45,67 +50,36 @@ struct Options {
   int rounds = 5;
 };
 
-// A format that photographs are written in, and the environment that has its writer.
-struct Format {
-  const char *name, *packages;
-};
-constexpr Format kFormats[] = {
-    {kTar, "webdataset"}, {kTfRecord, "records"}, {kMds, "records"}, {kLmdb, "lmdb"}, {kParquet, "parquet"}};
-
-// Writes the photographs of `folder` in `format`, below this program's build folder, unless that was done. Returns
-// where, or nothing where the writer cannot be had.
-std::string WriteShards(const Format& format, const std::string& folder) {
-  const std::filesystem::path build = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const std::string key = std::to_string(std::hash<std::string>()(std::filesystem::canonical(folder).string()));
-  const std::filesystem::path out = build / "bench-shards" / key / format.name;
-  if (std::filesystem::exists(out)) return out;
-  Progress(absl::StrCat("writing ", format.name));
-  std::filesystem::remove_all(out.string() + ".part");
-  const Finished run = RunProgram({absl::StrCat(STOKER_SOURCES_DIR, "/run.sh"),
-                                   absl::StrCat(STOKER_SOURCES_DIR, "/packages-", format.packages, ".txt"),
-                                   absl::StrCat(STOKER_SOURCES_DIR, "/write_shards.py"), format.name, folder, out});
-  if (run.status == 0) return out;
-  std::fprintf(stderr, "\nbench-sources: %s is left out: %s%s\n", format.name, run.out.c_str(), run.err.c_str());
-  return "";
-}
-
-// The names of a folder's files, in bytewise order.
-std::vector<std::string> FilesOf(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-// Returns the configuration of the shards at `root`, a folder or URL, that has `files`.
-v1::DatasetConfig ConfigOf(const std::string& format, const std::string& root, const std::vector<std::string>& files) {
-  v1::DatasetConfig config;
-  config.set_name("photographs");
-  const auto add_files = [&](google::protobuf::RepeatedPtrField<std::string>& paths) {
-    for (const std::string& file : files) paths.Add(absl::StrCat(root, "/", file));
-  };
-  if (format == kTar) add_files(*config.mutable_webdataset()->mutable_path());
-  if (format == kTfRecord) add_files(*config.mutable_tfrecord()->mutable_path());
-  if (format == kMds) config.mutable_mds()->add_path(root);
-  if (format == kLmdb) config.mutable_lmdb()->add_path(absl::StrCat(root, "/data.mdb"));
-  if (format == kParquet) add_files(*config.mutable_parquet()->mutable_path());
-  if (format == kFolder) config.mutable_image_folder()->set_path(root);
-  return config;
-}
-
 // A dataset that a worker reads, and what its spans were: those of all must be the first one's.
 struct Read {
   std::shared_ptr<const Dataset> dataset;
   SpanHashes hashes;
 };
 
-Way WayOf(std::string name, const v1::DatasetConfig& config, const Options& options, std::list<Read>& all) {
+uint64_t BytesOf(const std::string& folder) {
+  uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) bytes += entry.file_size();
+  return bytes;
+}
+
+PoolOptions WithBlockShuffle() {
+  PoolOptions pool;
+  pool.shuffle.set_mode(v1::SHUFFLE_MODE_BLOCK);
+  pool.shuffle.set_block_samples(kBlockSamples);
+  pool.shuffle.set_window_blocks(kWindowBlocks);
+  pool.window = 12;  // What WorkerPool::Stream::window gives for spans of 8 photographs, 30 ms away.
+  return pool;
+}
+
+// All of `all` have the same shuffle.
+Way WayOf(std::string name, const v1::DatasetConfig& config, const Options& options, std::list<Read>& all,
+          PoolOptions pool = {}) {
   auto opened = OpenDataset(config, {});
   if (!opened.ok()) Die(absl::StrCat(name, ": ", opened.status().message()));
   Read& read = all.emplace_back(Read{.dataset = std::move(opened->dataset), .hashes = {}});
-  auto time = [&read, &first = all.front(), &options](const Turn& turn) -> absl::StatusOr<double> {
-    const auto run =
-        RunPool(read.dataset, {.workers = 1, .ahead_bytes = options.ahead_mib << 20}, 0.5, turn.seconds, read.hashes);
+  pool.ahead_bytes = options.ahead_mib << 20;
+  auto time = [&read, &first = all.front(), pool](const Turn& turn) -> absl::StatusOr<double> {
+    const auto run = RunPool(read.dataset, pool, 0.5, turn.seconds, read.hashes);
     if (!run.ok()) return run.status();
     if (const uint64_t* const start = DifferentSpan(first.hashes, read.hashes))
       return absl::InternalError(absl::StrCat("the span at ", *start, " has other bytes than the class folder's"));
@@ -151,9 +125,9 @@ int Run(const Options& options) {
   if (!folder.ok()) Die(std::string(folder.status().message()));
   std::vector<std::pair<std::string, std::string>> formats;  // by name, where their shards are
   std::string shards;
-  for (const Format& format : kFormats)
+  for (const std::string& format : WrittenFormats())
     if (const std::string written = WriteShards(format, *folder); !written.empty()) {
-      formats.emplace_back(format.name, written);
+      formats.emplace_back(format, written);
       shards = std::filesystem::path(written).parent_path();
     }
   Progress("");
@@ -172,10 +146,24 @@ int Run(const Options& options) {
   std::list<Read> all;
   std::vector<Way> ways;
   ways.push_back(WayOf(kFolder, ConfigOf(kFolder, *folder, {}), options, all));
+  ways.push_back(WayOf("class folder, decoded cache", ConfigOf(kFolder, *folder, {}), options, all,
+                       {.decoded_bytes = kDecodedBytes}));
   for (const auto& [name, root] : formats)
     ways.push_back(WayOf(name, ConfigOf(name, root, FilesOf(root)), options, all));
   for (const auto& [name, root] : formats)
-    ways.push_back(WayOf(name + latency, ConfigOf(name, absl::StrCat(url, "/", name), FilesOf(root)), options, all));
+    if (name != kHdf5)  // which is copied to a local disk first
+      ways.push_back(WayOf(name + latency, ConfigOf(name, absl::StrCat(url, "/", name), FilesOf(root)), options, all));
+  std::list<Read> by_blocks;
+  for (const auto& [name, root] : formats) {
+    if (name != kParquet) continue;
+    ways.push_back(
+        WayOf(absl::StrCat(kFolder, kBlocks), ConfigOf(kFolder, *folder, {}), options, by_blocks, WithBlockShuffle()));
+    for (const auto& [where, from] : {std::pair(std::string(), root), {latency, absl::StrCat(url, "/", name)}}) {
+      v1::DatasetConfig config = ConfigOf(name, from, FilesOf(root));
+      config.mutable_parquet()->set_cache(absl::StrCat(BytesOf(root) * 2 / 3, "B"));
+      ways.push_back(WayOf(absl::StrCat(name, kBlocks, where), config, options, by_blocks, WithBlockShuffle()));
+    }
+  }
   std::set<std::string> own;
   for (const Way& way : ways) own.insert(way.name);
   if (options.peers) {

@@ -1,5 +1,7 @@
 // What `stoker describe` says of a server's pipeline.
 
+#include <fstream>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/process.h"
@@ -30,6 +32,24 @@ TEST(DescribeTest, ExplainsHowTheServerMakesAnImageWhenAsked) {
               ContainsRegex("\n  a sample with an image of 500×375 pixels takes at most about [0-9.]+ ms of "
                             "one worker: [0-9.]+ passes, [^ ]+ operations, [^ ]+ bytes; "
                             "limits.sample_seconds is 10\n$"));
+}
+
+TEST(DescribeTest, ShowsWhatAMixIsMadeOf) {
+  const std::string config = testing::TempDir() + "/describe_a_mix.yaml";
+  std::ofstream(config) << R"(datasets:
+  - {name: photos, synthetic: {samples: 40, fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]}}
+  - {name: drawings, synthetic: {samples: 30, fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]}}
+  - {name: both, mix: [{dataset: photos, weight: 3}, {dataset: drawings, weight: 1}]}
+  - {name: all, mix: [{dataset: drawings}, {dataset: photos}]}
+)";
+  StokerdProcess server({"--config", config});
+  const auto describe = [&](const std::string& dataset) {
+    return RunProgram({"stoker", "describe", "--servers", server.address(), "--dataset", dataset}).out;
+  };
+  EXPECT_THAT(describe("both"), HasSubstr("\nmix          photos: 40 samples, weight 3\n"
+                                          "             drawings: 30 samples, weight 1\n"));
+  EXPECT_THAT(describe("all"), HasSubstr("\nmix          drawings: 30 samples\n             photos: 40 samples\n"));
+  EXPECT_THAT(describe("photos"), Not(HasSubstr("\nmix ")));
 }
 
 TEST(DescribeTest, SaysAtOnceThatAPortIsClosed) {

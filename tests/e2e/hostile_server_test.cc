@@ -94,6 +94,36 @@ TEST(HostileServerTest, ADescriptionWithNumbersThatCannotBeIsRefused) {
                   "its answer is not what a stokerd sends: field 'image'");
 }
 
+TEST(HostileServerTest, PartsOfAMixThatCannotBeAreRefused) {
+  v1::DescribeResponse description;
+  description.set_span_samples(1);
+  description.set_sample_bytes(1);
+  description.set_dataset_samples(100);
+  description.mutable_identity()->set_samples(100);
+  v1::Field& field = *description.add_fields();
+  field.set_name("image"), field.set_dtype(v1::DTYPE_UINT8);
+  for (int i = 0; i < 50'000; ++i) description.add_parts()->set_end(i + 1);
+  const std::string thousands = description.SerializeAsString();
+  HostileServer many([&](const std::string&) -> HostileServer::Answer { return {{thousands}}; });
+  description.clear_parts();
+  description.add_parts()->set_name(std::string(900'000, 'x'));
+  const std::string long_name = description.SerializeAsString();
+  HostileServer named([&](const std::string&) -> HostileServer::Answer { return {{long_name}}; });
+  description.mutable_parts(0)->set_name("photos");
+  description.mutable_parts(0)->set_end(~uint64_t{0});
+  const std::string beyond = description.SerializeAsString();
+  HostileServer larger([&](const std::string&) -> HostileServer::Answer { return {{beyond}}; });
+  const std::string refused = "its answer is not what a stokerd sends: ";
+  for (const char* command : {"describe", "digest"}) {
+    const auto run = [&](const HostileServer& server) {
+      return RunClient(command, {"--servers", server.address(), "--dataset", "photos"});
+    };
+    ExpectRefusal(run(many), many, refused + "50000 parts");
+    ExpectRefusal(run(named), named, refused + "a part with a name of 900000 bytes");
+    ExpectRefusal(run(larger), larger, refused + "parts of 18446744073709551615 samples");
+  }
+}
+
 TEST(HostileServerTest, AStreamThatOpensWithAHundredMegabytesEndsInTheReason) {
   Cluster cluster(1, SyntheticConfig(100));
   const auto client = Client::Create({.servers = cluster.addresses()});

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -137,27 +139,33 @@ TEST_F(PrepareCommandTest, ShardsOfARunThatWasKilledAreThoseOfOneThatWasNot) {
     }
     return files;
   };
-  for (const std::string format : {"webdataset", "mds"}) {
-    const std::vector<std::string> flags = {"--format", format, "--shard-size", "100KB", "--workers", "2"};
-    ASSERT_EQ(Prepare(flags).status, 0);
+  // The folder's tar shards are prepared again, as MDS shards and as tar shards.
+  for (const auto& [data, format] : std::vector<std::pair<std::string, std::string>>{
+           {"in", "webdataset"}, {"in", "mds"}, {"tars", "mds"}, {"tars", "webdataset"}}) {
+    std::vector<std::string> arguments = {"stokerd",     "prepare",     "--data",       Path(data),  "--out",
+                                          Path("out"),   "--format",    format,         "--workers", "2",
+                                          "--cache-dir", Path("cache"), "--shard-size", "100KB"};
+    const auto prepare = [&] { return RunProgram(arguments); };
+    const Finished first = prepare();
+    ASSERT_EQ(first.status, 0) << first.err;
     std::filesystem::rename(Path("out"), Path("whole"));
-    std::vector<std::string> arguments = {
-        ProgramPath("stokerd"), "prepare", "--data", Path("in"), "--out", Path("out")};
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    std::vector<std::string> killed = arguments;
+    killed[0] = ProgramPath("stokerd");
     int kills = 0;
     for (int number = 0;; ++number) {
       const std::string shard = format == "mds" ? absl::StrFormat("out/shard.%05d.mds", number)
                                                 : absl::StrFormat("out/shard-%06d.tar", number);
-      Process run(arguments);
+      Process run(killed);
       while (!run.Ended() && !std::filesystem::exists(Path(shard))) absl::SleepFor(absl::Milliseconds(1));
       if (run.Ended()) break;
       run.Signal(SIGKILL);
       kills += run.Wait() == -SIGKILL;
     }
     EXPECT_GT(kills, 0);
-    EXPECT_THAT(Prepare(flags).out, HasSubstr("complete already, 406 files in "));
+    EXPECT_THAT(prepare().out, HasSubstr("complete already, 406 files in "));
     EXPECT_EQ(content("out"), content("whole"));
     std::filesystem::remove_all(Path("out"));
+    if (!std::filesystem::exists(Path("tars"))) std::filesystem::copy(Path("whole"), Path("tars"));
     std::filesystem::remove_all(Path("whole"));
   }
 }
@@ -181,6 +189,48 @@ TEST_F(PrepareCommandTest, ShardsOfPixelsGiveTheDigestOfTheOriginals) {
     EXPECT_EQ(digest("out"), originals) << format;
     std::filesystem::remove_all(Path("out"));
   }
+}
+
+// A configuration maps what the shards of the folder have to other fields, and names no class.
+TEST_F(PrepareCommandTest, PreparesADatasetOfAConfiguration) {
+  ASSERT_EQ(Prepare({"--format", "webdataset"}).status, 0);
+  std::filesystem::rename(Path("out"), Path("tars"));
+  const std::string config = Write("stokerd.yaml", absl::StrCat(R"(datasets:
+  - {name: labels, webdataset: {path: )",
+                                                                Path("tars"), R"(, fields: {label: cls}}}
+  - {name: photos, webdataset: {path: )",
+                                                                Path("tars"), R"(, fields: {photo: jpg, label: cls}}}
+  - {name: twice, mix: [{dataset: photos}, {dataset: photos}]}
+)"));
+  const auto prepare = [&](const std::string& dataset, std::vector<std::string> flags) {
+    std::vector<std::string> arguments = {"stokerd", "prepare", "--config",  config,        "--dataset",
+                                          dataset,   "--out",   Path("out"), "--cache-dir", Path("cache")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return RunProgram(arguments);
+  };
+  EXPECT_THAT(prepare("labels", {}).err, HasSubstr("--format folder: the dataset has no image"));
+  EXPECT_THAT(prepare("labels", {"--short-side", "48"}).err, HasSubstr("--data labels: its samples have no image"));
+  EXPECT_THAT(prepare("phots", {}).err, HasSubstr("--dataset phots: the configuration has labels, photos, twice"));
+  EXPECT_FALSE(std::filesystem::exists(Path("out")));
+  EXPECT_THAT(RunProgram({"stokerd", "prepare", "--config", config, "--dataset", "photos", "--out", Path("tars")}).err,
+              HasSubstr("is, holds or lies in --data"));
+  const Finished folder = prepare("photos", {});
+  EXPECT_EQ(folder.status, 0) << folder.err;
+  EXPECT_TRUE(std::filesystem::exists(Path("out/0/class-00/image-0000.jpg")));
+  std::filesystem::remove_all(Path("out"));
+  const Finished shards = prepare("twice", {"--format", "webdataset", "--short-side", "48"});
+  EXPECT_EQ(shards.status, 0) << shards.err;
+  EXPECT_THAT(shards.out, HasSubstr("12 files in 1 shards, 12 of them made now"));
+  StokerdProcess server({"--data", Path("out"), "--cache-dir", Path("cache")});
+  const Finished described = RunProgram({"stoker", "describe", "--servers", server.address()});
+  EXPECT_THAT(described.out, HasSubstr("photo"));
+}
+
+TEST_F(PrepareCommandTest, SaysWhatItIsToPrepare) {
+  EXPECT_THAT(RunProgram({"stokerd", "prepare", "--out", Path("out")}).err,
+              HasSubstr("--data is required, or --config"));
+  EXPECT_THAT(RunProgram({"stokerd", "prepare", "--data", Path("none"), "--out", Path("out")}).err,
+              HasSubstr("--data " + Path("none") + ": "));
 }
 
 TEST_F(PrepareCommandTest, ShardsAreServed) {

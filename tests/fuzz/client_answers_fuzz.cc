@@ -11,6 +11,8 @@
 #include "client/loader/open_job.h"
 #include "common/check.h"
 #include "common/fields/schema.h"
+#include "common/identity/dataset_name.h"
+#include "common/identity/mixed_parts.h"
 #include "common/pipeline/server_pipeline.h"
 #include "common/wire/span_codec.h"
 #include "google/protobuf/stubs/logging.h"
@@ -41,12 +43,24 @@ void CheckJob(const OpenedJob& job) {
   STOKER_CHECK(DecodeState(EncodeState(job.identity(), {0, 0}), job.identity(), false).ok());
 }
 
+// A sample has one part, and what is computed of parts fits 64 bits.
+void CheckParts(const v1::DescribeResponse& response) {
+  STOKER_CHECK(response.parts_size() <= kMostMixedParts);
+  uint64_t end = 0;
+  for (const v1::DatasetPart& part : response.parts()) {
+    STOKER_CHECK(part.end() > end && part.end() <= response.dataset_samples());
+    STOKER_CHECK(part.name().size() <= kMaxDatasetNameBytes && part.weight() <= kMostMixedWeight);
+    end = part.end();
+  }
+}
+
 void CheckDescribe(std::string_view bytes) {
   v1::DescribeResponse response;
   if (!Parse(bytes, response)) return;
   const bool plausible = CheckAnswer(v1::DescribeRequest(), response).ok();
   const auto job = JoinJob({.dataset = "photos", .batch_size = 4, .rank = 0, .world_size = 1}, nullptr, response);
   STOKER_CHECK(plausible || !job.ok());
+  if (plausible) CheckParts(response);
   if (job.ok()) CheckJob(*job);
   STOKER_CHECK(Difference(response.identity(), response.identity()).empty());
 }

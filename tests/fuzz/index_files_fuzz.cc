@@ -1,6 +1,6 @@
-// Fuzzes the files that keep indexes: u8 what (0: of shards, else of class folders), then a file. Its size and checksum
-// are made right first, so that what lies behind these is reached. What is taken must be consistent, and no path of
-// class folders may lead out of them.
+// Fuzzes the files that keep indexes: u8 what (0: of shards; 2: an index beside shards, with one of shards in it; else
+// of class folders), then a file. Its size and checksum are made right first, so that what lies behind these is
+// reached. What is taken must be consistent, and no path of class folders may lead out of them.
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/read/formats/stored_folder/listing_file.h"
 #include "server/read/index/index_file.h"
+#include "server/read/index/published_index.h"
 #include "xxhash.h"
 
 namespace stoker {
@@ -39,6 +40,19 @@ void FuzzShards(const std::string& file) {
   }
 }
 
+void FuzzPublished(const std::string& file) {
+  auto published = ParsePublished(file);
+  if (!published.ok()) return;
+  for (const FirstRead& read : published->first_reads)
+    if (read.bytes.size() > file.size()) std::abort();
+  Repair(published->body);
+  const auto kept = ParseAnyIndex(published->body);
+  if (!kept.ok()) return;
+  if (!kept->index.IsConsistent()) std::abort();
+  for (uint64_t id = 0; id < kept->index.size(); ++id)
+    if (kept->index.ShardOf(id) >= kept->index.shards.size()) std::abort();
+}
+
 void FuzzListing(const std::string& file) {
   const auto kept = ParseListing(file);
   if (!kept.ok()) return;
@@ -58,6 +72,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string file(reinterpret_cast<const char*>(data + 1), size - 1);
   stoker::Repair(file);
-  data[0] == 0 ? stoker::FuzzShards(file) : stoker::FuzzListing(file);
+  switch (data[0]) {
+    case 0: stoker::FuzzShards(file); break;
+    case 2: stoker::FuzzPublished(file); break;
+    default: stoker::FuzzListing(file);
+  }
   return 0;
 }

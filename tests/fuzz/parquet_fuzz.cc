@@ -1,6 +1,7 @@
 // Fuzzes Parquet: u8 what, then
 //   0  what a child says of a footer
 //   1  what a child says of a row group; each row's value lies in it
+//   3  a kept table of what footers say
 //   2  a file, which stoker-parquet takes apart where it is built; every row group is read, or an error
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "server/read/formats/parquet/messages.h"
 #include "server/read/formats/parquet/parquet_columns.h"
 #include "server/read/formats/parquet/parquet_reader.h"
+#include "server/read/formats/parquet/parquet_table.h"
 #include "tests/fuzz/memory_store.h"
 
 namespace stoker {
@@ -26,6 +28,20 @@ void FuzzFooter(std::string_view message) {
   if (!ParseFooter(message, footer)) return;
   for (const ParquetRowGroup& group : footer.row_groups)
     if (group.chunks.size() != footer.columns.size()) std::abort();
+}
+
+void FuzzTable(std::string_view bytes) {
+  const auto table = ParseTable(bytes);
+  if (!table.ok()) return;
+  for (const auto& [object, footer] : table->shards)
+    for (const ParquetRowGroup& group : footer.row_groups)
+      for (const ParquetChunk& chunk : group.chunks)
+        if (chunk.offset > object.size || chunk.size > object.size - chunk.offset) std::abort();
+  for (const ParquetColumnFacts& facts : table->facts)
+    for (const ParquetColumn& column :
+         table->shards.empty() ? std::vector<ParquetColumn>() : table->shards[0].footer.columns)
+      if (const auto field = FieldOf(column, facts, true); field.ok() && field->shape.size() < column.lists)
+        std::abort();
 }
 
 // Reads all values, and returns how many bytes they have.
@@ -72,9 +88,10 @@ void FuzzFile(std::string_view file) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0: stoker::FuzzFooter(rest); break;
     case 1: stoker::FuzzColumns(rest); break;
+    case 3: stoker::FuzzTable(rest); break;
     default: stoker::FuzzFile(rest); break;
   }
   return 0;

@@ -58,7 +58,8 @@ void FuzzSamples(Bytes bytes) {
     const uint64_t size = std::min<uint64_t>(bytes[0], bytes.size() - 1);
     const Bytes sample = bytes.subspan(1, size);
     SampleKey key = {};
-    key[0] = static_cast<uint8_t>(samples.size());
+    const auto number = static_cast<uint32_t>(samples.size());
+    std::memcpy(key.data(), &number, sizeof number);
     const RecordHeader header = HeaderOf(key, sample);
     segment.insert(segment.end(), header.begin(), header.end());
     segment.insert(segment.end(), sample.begin(), sample.end());

@@ -14,6 +14,7 @@
 namespace stoker {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Parts of 40 and 30 samples.
@@ -168,10 +169,98 @@ TEST(MixTest, ASubsetIsMixedOfWhatItHasOfEachPart) {
   EXPECT_THAT(RunEpoch(job).status.message(), HasSubstr("no sample of part 2"));
 }
 
+TEST(MixTest, ABatchCountsItsSamplesByPart) {
+  Cluster cluster(2, Mixed(kThreeToOne));
+  LoaderOptions job = Job(cluster);
+  job.batch_size = 8;
+  const auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const auto& parts = (*loader)->description().parts();
+  ASSERT_EQ(parts.size(), 2);
+  EXPECT_EQ(parts[0].ShortDebugString(), R"(name: "a" end: 40 weight: 3)");
+  EXPECT_EQ(parts[1].ShortDebugString(), R"(name: "b" end: 70 weight: 1)");
+  for (int i = 0; i < 8; ++i) {
+    const auto batch = (*loader)->Next();
+    ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+    EXPECT_THAT((**batch).PartCounts(), ElementsAre(6, 2)) << i;
+  }
+  const auto tail = (*loader)->Next();
+  ASSERT_TRUE(tail.ok() && tail->has_value()) << tail.status();
+  EXPECT_EQ((**tail).size(), 6);
+  EXPECT_EQ((**tail).PartCounts()[0] + (**tail).PartCounts()[1], 6);
+}
+
+// Two ranks with batches of 3 have no whole blocks of 4 each. Their sum over two batches has.
+TEST(MixTest, CountsOfRanksAddUpToTheBlocks) {
+  Cluster cluster(1, Mixed(kThreeToOne));
+  std::vector<std::vector<int64_t>> sums(6, {0, 0});
+  for (int rank = 0; rank < 2; ++rank) {
+    LoaderOptions job = Job(cluster);
+    job.batch_size = 3, job.rank = rank, job.world_size = 2;
+    const auto loader = Loader::Create(job);
+    ASSERT_TRUE(loader.ok()) << loader.status();
+    for (int i = 0; i < 12; ++i) {
+      const auto batch = (*loader)->Next();
+      ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+      const std::vector<int64_t> counts = (**batch).PartCounts();
+      EXPECT_EQ(counts[0] + counts[1], (**batch).real());
+      for (size_t part = 0; part < counts.size(); ++part) sums[i / 2][part] += counts[part];
+    }
+  }
+  for (size_t i = 0; i + 1 < sums.size(); ++i) EXPECT_THAT(sums[i], ElementsAre(9, 3)) << i;
+  EXPECT_EQ(sums.back()[0] + sums.back()[1], 10);
+}
+
+// 70 samples in batches of 32: 26 of the last one are padding.
+TEST(MixTest, PaddingDoesNotCount) {
+  Cluster cluster(1, Mixed("[{dataset: a}, {dataset: b}]"));
+  LoaderOptions job = Job(cluster);
+  job.batch_size = 32;
+  job.last_batch = LastBatch::kPad;
+  job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
+  const auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  EXPECT_EQ((*loader)->description().parts(0).weight(), 0);
+  for (const std::vector<int64_t>& wanted : {std::vector<int64_t>{32, 0}, {8, 24}, {0, 6}}) {
+    const auto batch = (*loader)->Next();
+    ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+    EXPECT_EQ((**batch).size(), 32);
+    EXPECT_EQ((**batch).PartCounts(), wanted);
+  }
+}
+
+TEST(MixTest, ADatasetThatIsNoMixHasNoParts) {
+  Cluster cluster(1, Mixed(kThreeToOne));
+  LoaderOptions job = Job(cluster);
+  job.dataset = "a";
+  const auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  EXPECT_TRUE((*loader)->description().parts().empty());
+  const auto batch = (*loader)->Next();
+  ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+  EXPECT_TRUE((**batch).PartCounts().empty());
+  EXPECT_TRUE(Batch().PartCounts().empty());
+}
+
+// A subset that has nothing of `a` has its parts all the same, since sample ids stay the dataset's.
+TEST(MixTest, ASubsetCountsByThePartsOfTheWholeDataset) {
+  Cluster cluster(1, Mixed("[{dataset: a}, {dataset: b}]"));
+  LoaderOptions job = Job(cluster);
+  ASSERT_TRUE(ParseSplit("[50:]", job.subset).ok());
+  const auto loader = Loader::Create(job);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const auto batch = (*loader)->Next();
+  ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+  EXPECT_THAT((**batch).PartCounts(), ElementsAre(0, 4));
+}
+
 TEST(MixTest, WhatCannotBeMixedIsNamed) {
   EXPECT_THAT(ErrorOf("[{dataset: a}, {dataset: c}]"), HasSubstr("mix.parts[1].dataset: there is no dataset 'c'"));
   EXPECT_THAT(ErrorOf("[{dataset: a, weight: 1}, {dataset: b}]"), HasSubstr("mix.parts[1].weight"));
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("mix: name at least one"));
+  std::string many = "[{dataset: a}";
+  for (int i = 0; i < 1024; ++i) many += ", {dataset: b}";
+  EXPECT_THAT(ErrorOf(many + "]"), HasSubstr("mix: it has 1025 parts, and 1024 are the most"));
   EXPECT_THAT(ErrorOf("{samples: 5, parts: [{dataset: a}]}"), HasSubstr("mix.samples: needs weights"));
   v1::ServerConfig config = Mixed(kThreeToOne);
   config.mutable_datasets(1)->mutable_synthetic()->mutable_fields(0)->set_shape(0, 9);

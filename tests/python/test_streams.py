@@ -56,7 +56,7 @@ class FakeLibrary:
 
     def stoker_loader_describe(self, loader, text) -> int:
         described = {"dataset": "photos", "samples": 8, "fingerprint": "00", "device": "cuda:1", "pipeline": {}}
-        described.update({"batches_per_epoch": 2, "batch_size": 4, "rank": 0, "world_size": 1})
+        described.update({"batches_per_epoch": 2, "batch_size": 4, "rank": 0, "world_size": 1, "parts": []})
         return self._give(text, {**described, "fields": [{"name": "image", "dtype": "float16", "shape": [2]}]})
 
     def stoker_loader_state(self, loader, text) -> int:

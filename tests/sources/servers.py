@@ -10,86 +10,17 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import threading
-import urllib.parse
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import boto3
-import requests
-from moto.server import ThreadedMotoServer
-
-
-class Erring(BaseHTTPRequestHandler):
-    """Serves the files of a folder by ranges; at each tenth request it errs, each time in another way."""
-
-    protocol_version = "HTTP/1.1"
-    requests = 0
-    lock = threading.Lock()
-
-    def __init__(self, *arguments: object, folder: pathlib.Path) -> None:
-        self.folder = folder
-        super().__init__(*arguments)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_HEAD(self) -> None:
-        self.answer(with_body=False)
-
-    def do_GET(self) -> None:
-        self.answer(with_body=True)
-
-    def answer(self, with_body: bool) -> None:
-        with Erring.lock:
-            Erring.requests += 1
-            number = Erring.requests
-        path = self.folder / urllib.parse.unquote(self.path[1:])
-        fault = ["reset", "500", "throttle", "truncate", "wrong range"][number // 10 % 5] if number % 10 == 0 else ""
-        if not path.is_file():
-            self.head(404, 0)
-            return
-        whole = body = path.read_bytes()
-        status, extra = 200, {"ETag": f'"{hash(whole)}"'}
-        if fault == "500" or fault == "throttle":
-            self.head(500 if fault == "500" else 503, 0)
-            return
-        if fault == "reset":
-            self.close_connection = True
-            return
-        if wanted := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")):
-            first, last = int(wanted[1]), int(wanted[2])
-            status, body = 206, whole[first : last + 1]
-            extra["Content-Range"] = f"bytes {first + (fault == 'wrong range')}-{last}/{len(whole)}"
-        self.head(status, len(body), extra)
-        if with_body and fault == "truncate":
-            body = body[: len(body) // 2]
-            self.close_connection = True
-        if with_body:
-            self.wfile.write(body)
-
-    def head(self, status: int, length: int, extra: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(length))
-        for name, value in (extra or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-
-
-class Quiet(ThreadingHTTPServer):
-    """Says nothing of clients that close their connections."""
-
-    def handle_error(self, *_: object) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(*_)
+from faulty_http import PASSING, FaultyServer
 
 
 @contextlib.contextmanager
-def http_server(folder: pathlib.Path) -> Iterator[str]:
-    server = Quiet(("127.0.0.1", 0), functools.partial(Erring, folder=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
+def http_server(folder: pathlib.Path) -> Iterator[FaultyServer]:
+    """A server of the folder's files, of whose requests a tenth has to be tried again."""
+    server = FaultyServer(folder, *PASSING)
+    yield server
     server.shutdown()
 
 
@@ -97,6 +28,11 @@ def http_server(folder: pathlib.Path) -> Iterator[str]:
 def bucket(folder: pathlib.Path, more: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:
     """moto's bucket `bucket`, with the files below the folder and more empty objects; yields an environment that may read
     it. The signature of each request is checked."""
+    # Tests without a bucket need not have these.
+    import boto3
+    import requests
+    from moto.server import ThreadedMotoServer
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()

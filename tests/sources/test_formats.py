@@ -9,58 +9,48 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from servers import Erring, bucket, epoch, http_server
+from servers import bucket, epoch, http_server
+from written import write_formats
 
 BIN, RUN = pathlib.Path(sys.argv[1]), sys.argv[2]
-HERE = pathlib.Path(__file__).parent
-
-
-def write(form: str, packages: str, photos: pathlib.Path, out: pathlib.Path) -> bool:
-    listed = HERE / f"packages-{packages}.txt"
-    written = subprocess.run([RUN, listed, HERE / "write_shards.py", form, photos, out], check=False)
-    assert written.returncode in (0, 77), f"{form}: not written"
-    return written.returncode == 0
 
 
 def main() -> None:
     compared = []
     with tempfile.TemporaryDirectory() as work:
-        root = pathlib.Path(work) / "root"
-        photos = pathlib.Path(work) / "photos"
-        make = ["--classes", "3", "--images", "60", "--width", "96", "--height", "64"]
-        subprocess.run([BIN / "make-photo-folder", photos, *make], check=True, stdout=subprocess.DEVNULL)
-        formats = dict(argument.split(":") for argument in sys.argv[3:])
-        written = [form for form, packages in formats.items() if write(form, packages, photos, root / form)]
-        if not written:
-            print("SKIPPED: no format's writer could be installed")
-            sys.exit(77)
-        pipeline = pathlib.Path(work) / "pipeline.yaml"
-        pipeline.write_text("{ops: [{random_resized_crop: {size: [32]}}]}")
+        made = write_formats(BIN, RUN, sys.argv[3:], pathlib.Path(work))
+        root, photos, written, pipeline = made.root, made.photos, made.formats, made.pipeline
         _, digest = epoch(BIN, ["--data", str(photos)], {}, pipeline)
         with http_server(root) as http, bucket(root) as environment:
             for form in written:
                 # HTTP cannot list, so the configuration has each name. One file of MDS and LMDB is enough.
                 names = sorted(path.name for path in (root / form).iterdir())
                 names = {"mds": ["index.json"], "lmdb": ["data.mdb"]}.get(form, names)
-                paths = [f"{http}/{form}/{name}" for name in names]
+                paths = [f"{http.url}/{form}/{name}" for name in names]
                 key = {"tar": "webdataset"}.get(form, form)
                 config = pathlib.Path(work) / f"{form}.yaml"
-                config.write_text(json.dumps({"datasets": [{"name": form, key: {"path": paths}}]}))
+                staged = {"raw_cache": {"disk": {"path": str(pathlib.Path(work) / "cache"), "size": "1GiB"}}}
+                server = staged if form == "hdf5" else {}
+                config.write_text(json.dumps({**server, "datasets": [{"name": form, key: {"path": paths}}]}))
                 local = epoch(BIN, ["--data", str(root / form)], {}, pipeline)
                 assert local[1] == digest, f"{form}: {local[1]}, where the class folder has {digest}"
+                from_bucket = ["--data", f"s3://bucket/{form}/"]
+                if server:
+                    listed = pathlib.Path(work) / f"{form}-bucket.yaml"
+                    listed.write_text(json.dumps({**server, "datasets": [{"data": f"s3://bucket/{form}/"}]}))
+                    from_bucket = ["--config", str(listed)]
                 for store, arguments, variables in (
                     ("HTTP", ["--config", str(config)], {}),
-                    ("S3", ["--data", f"s3://bucket/{form}/"], environment),
+                    ("S3", from_bucket, environment),
                 ):
                     found = epoch(BIN, arguments, variables, pipeline)
                     assert found == local, f"{form}, {store}: {found}, where the folder has {local}"
                 compared.append(form)
                 print(form, *local)
-    print(f"{', '.join(compared)}: one dataset wherever they lie; {Erring.requests} requests over HTTP, a tenth met a fault")
+    print(f"{', '.join(compared)}: one dataset wherever they lie; {http.requests} requests over HTTP, {http.faults} met a fault")
 
 
 main()

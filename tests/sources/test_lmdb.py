@@ -88,11 +88,11 @@ def of_layout(layout: str, path: Path) -> str:
 
 
 def check_stores(program: str, folder: Path, local: Dumped) -> None:
-    with http_server(folder) as url, bucket(folder.parent) as environment:
+    with http_server(folder) as http, bucket(folder.parent) as environment:
         os.environ.update(environment)
         for config in (
-            {"lmdb": {"path": f"{url}/"}},
-            {"data": f"{url}/data.mdb"},
+            {"lmdb": {"path": f"{http.url}/"}},
+            {"data": f"{http.url}/data.mdb"},
             {"lmdb": {"path": f"s3://bucket/{folder.name}"}},
             {"data": f"s3://bucket/{folder.name}/"},
         ):

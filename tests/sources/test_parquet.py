@@ -202,7 +202,7 @@ def stores(root: Path) -> None:
     name = "data/train-{00000..00001}-of-00002.parquet"
     with http_server(root) as http, bucket(root) as environment:
         os.environ.update(environment)
-        for url in (f"{http}/{name}", "s3://bucket/data/", "s3://bucket/data/train-*.parquet"):
+        for url in (f"{http.url}/{name}", "s3://bucket/data/", "s3://bucket/data/train-*.parquet"):
             remote = Dumped(PROGRAM, {"parquet": {"path": url}})
             expect(not remote.error, remote.error)
             expect_equal(remote.fingerprint, local.fingerprint, url)

@@ -19,7 +19,7 @@ import urllib.parse
 import zlib
 
 import servers
-from servers import Erring, bucket, http_server
+from servers import bucket, http_server
 
 BIN = pathlib.Path(sys.argv[1])
 epoch, refusal = (functools.partial(function, BIN) for function in (servers.epoch, servers.refusal))
@@ -85,7 +85,7 @@ def main() -> None:
         notes = tuple(f"vectors/notes/{i}.txt" for i in range(1000))  # The listing has more than a page.
         with http_server(data) as http, bucket(data, notes) as environment:
             # HTTP cannot list, so the configuration has each name.
-            paths = [f"{http}/vectors/{urllib.parse.quote(name)}" for name in names]
+            paths = [f"{http.url}/vectors/{urllib.parse.quote(name)}" for name in names]
             config = pathlib.Path(work) / "http.yaml"
             config.write_text(json.dumps({"datasets": [{"name": "vectors", "feature_vectors": {"path": paths}}]}))
             local = epoch(["--data", str(folder)], {}, pipeline)
@@ -100,13 +100,13 @@ def main() -> None:
                 print(name, *found)
                 assert found == local, f"{name}: {found}, where the folder has {local}"
             some = epoch(["--data", str(folder / "shard-{000..099}.npy")], {}, pipeline)
-            assert epoch(["--data", f"{http}/vectors/shard-{{000..099}}.npy"], {}, pipeline) == some
+            assert epoch(["--data", f"{http.url}/vectors/shard-{{000..099}}.npy"], {}, pipeline) == some
             assert epoch(["--data", "s3://bucket/vectors/shard-*.npy"], environment, pipeline) == some
 
             images = epoch(["--data", str(data / "images")], {})
             print("images", *images)
             ways = {
-                "HTTP by a list": (["--data", f"{http}/images/files.txt"], {}),
+                "HTTP by a list": (["--data", f"{http.url}/images/files.txt"], {}),
                 "S3": (["--data", "s3://bucket/images/"], environment),
                 "S3 without a slash": (["--data", "s3://bucket/images"], environment),
                 "S3 by a list": (["--data", "s3://bucket/images/files.txt"], environment),
@@ -120,7 +120,7 @@ def main() -> None:
             tars = epoch(["--data", str(data / "tars")], {}, pipeline)
             ways = {
                 "staged": (str(data / "zipped"), {}),
-                "staged from HTTP": (f"{http}/zipped/t-{{0..2}}.tar.gz", {}),
+                "staged from HTTP": (f"{http.url}/zipped/t-{{0..2}}.tar.gz", {}),
                 "staged from S3": ("s3://bucket/zipped/", environment),
                 "staged from S3 before": ("s3://bucket/zipped/", environment),
             }
@@ -136,9 +136,9 @@ def main() -> None:
             said = refusal(["--data", "s3://bucket/zipped/"], environment)
             assert "3 shards of" in said and "raw_cache" in said, said
 
-            said = refusal(["--data", f"{http}/vectors/"], {})
+            said = refusal(["--data", f"{http.url}/vectors/"], {})
             assert "HTTP cannot list" in said and "braces" in said, said
-            said = refusal(["--data", f"{http}/vectors"], {})
+            said = refusal(["--data", f"{http.url}/vectors"], {})
             assert "is not there" in said and "braces" in said, said
             said = refusal(["--data", "s3://bucket/none"], environment)
             assert "s3://bucket/none" in said and "is not there" in said, said
@@ -148,7 +148,7 @@ def main() -> None:
             assert environment["AWS_ACCESS_KEY_ID"] not in said, said
             said = refusal(["--data", "s3://bucket/vectors/"], {"AWS_ENDPOINT_URL_S3": environment["AWS_ENDPOINT_URL_S3"]})
             assert "AWS_ACCESS_KEY_ID" in said, said
-        print(f"{Erring.requests} requests over HTTP, a tenth of which met a fault")
+        print(f"{http.requests} requests over HTTP, of which {http.faults} met a fault")
 
 
 main()

@@ -136,6 +136,13 @@ def main() -> None:
         index.write_text(json.dumps({"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": listed}))
         wids = {"webdataset": {"path": str(index), **fields}}
         expect_equal(check(program, wids, wanted, 6).fingerprint, whole.fingerprint, "by a list of wids")
+        zipped = [{**shard, "url": shard["url"] + ".gz"} for shard in listed]
+        (compressed / "index.json").write_text(json.dumps({"shardlist": zipped}))
+        of_zipped = {"webdataset": {"path": str(compressed / "index.json"), **fields}}
+        expect("raw_cache: {disk:" in Dumped(program, of_zipped).error, "a list of compressed shards without a disk")
+        staged = Dumped(program, of_zipped, Path(root) / "staged")
+        expect(not staged.error, staged.error)
+        expect_equal(staged.fingerprint, whole.fingerprint, "by a list of compressed shards")
         listed[1]["nsamples"] = 8
         index.write_text(json.dumps({"shardlist": listed}))
         lies = Dumped(program, wids)

@@ -211,8 +211,9 @@ TEST(TreeTest, ImageLibrariesStayWithTheirStages) {
 
 TEST(TreeTest, StorageLibrariesStayWithTheirStores) {
   ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"});
-  // A process of its own runs it.
+  // Processes of their own run these.
   ExpectOnlyIn(std::regex("^arrow/|^parquet/"), {"server/read/formats/parquet/program"});
+  ExpectOnlyIn(std::regex("^hdf5|^H5"), {"server/read/formats/hdf5/program"});
   ExpectOnlyIn(std::regex("^(zlib|zstd)\\.h"), {"server/read/staged"});
 }
 

@@ -13,7 +13,7 @@ NumPy's, JAX's or CuPy's arrays, without a copy.
 from . import transforms
 from ._convert import ConversionError, convert
 from .batch import Batch, BatchInfo, Digest, Substituted
-from .dataset import DatasetInfo, folds, servers_offer
+from .dataset import DatasetInfo, DatasetPart, folds, servers_offer
 from .errors import (
     AbortedError,
     AlreadyExistsError,
@@ -51,6 +51,7 @@ __all__ = [
     "ConversionError",
     "DataLossError",
     "DatasetInfo",
+    "DatasetPart",
     "DeadlineExceededError",
     "Digest",
     "FailedPreconditionError",

@@ -15,7 +15,7 @@ from .errors import ForkedError, LibraryError, error_of
 T = TypeVar("T")
 
 #: The oldest STOKER_ABI_VERSION that this package can use.
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 OK = 0
 DEADLINE_EXCEEDED = 4
@@ -77,6 +77,7 @@ _FUNCTIONS = {
     "stoker_batch_get_tensor": (c_int, [c_void_p, c_int32, POINTER(TensorStruct)]),
     "stoker_batch_name": (c_char_p, [c_void_p, c_int64]),
     "stoker_batch_substituted": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "stoker_batch_part_counts": (c_int, [c_void_p, POINTER(c_int64), c_int32]),
     "stoker_batch_use_on": (c_int, [c_void_p, c_void_p]),
     "stoker_batch_wait": (c_int, [c_void_p]),
     "stoker_batch_dlpack": (c_int, [c_void_p, c_int32, POINTER(c_void_p)]),

@@ -3,10 +3,12 @@
 # Without `from __future__ import annotations`, with which the fields of named tuples have types that pdoc cannot find.
 import ctypes
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import _dlpack, _library
 from ._handle import BatchHandle
+from .dataset import DatasetPart
 from .tensor import Tensor
 
 
@@ -42,8 +44,9 @@ class Batch(BatchHandle):
     Its tensors, and what other libraries make of them, may outlive it and the loader. Used by one thread at a time.
     """
 
-    def describe(self) -> None:
-        """Reads what the library says of the batch in `pointer`."""
+    def describe(self, parts: Sequence[DatasetPart] = ()) -> None:
+        """Reads what the library says of the batch in `pointer`. ``parts`` are those of the loader's dataset."""
+        self._parts = parts
         described = _library.BatchInfoStruct()
         _library.library().stoker_batch_get_info(self.pointer, ctypes.byref(described))
         self._count = described.tensors
@@ -79,6 +82,21 @@ class Batch(BatchHandle):
             self.names if names else [],
             self.substituted,
         )
+
+    @property
+    def part_counts(self) -> dict[str, int]:
+        """How many samples each dataset has that the loader's is mixed of, by name, such as {"photos": 12, "drawings": 4}.
+
+        They are this rank's. Padding does not count, and a substitute counts for its own part. They are counted when
+        they are asked for, and no server is asked. Empty where the dataset is no mix.
+        """
+        counted = (ctypes.c_int64 * len(self._parts))()
+        count = _library.library().stoker_batch_part_counts
+        _library.check(count(self.pointer, counted, len(self._parts)))
+        counts: dict[str, int] = {}
+        for part, samples in zip(self._parts, counted):
+            counts[part.name] = counts.get(part.name, 0) + samples
+        return counts
 
     @property
     def names(self) -> list[str]:

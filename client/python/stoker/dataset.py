@@ -1,14 +1,25 @@
 """What datasets servers have, as they describe them."""
 
-from __future__ import annotations
-
+# Without `from __future__ import annotations`, with which the fields of named tuples have types that pdoc cannot find.
+import bisect
 import ctypes
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from . import _library, _options
 from .errors import InvalidArgumentError
+
+
+class DatasetPart(NamedTuple):
+    """One of the datasets that another is mixed of."""
+
+    #: Its name in the servers' configuration.
+    name: str
+    #: The ids that its samples have in the mixed dataset.
+    sample_ids: range
+    #: How many samples of every block are its own; 0 where parts stand one after another.
+    weight: int
 
 
 class DatasetInfo:
@@ -18,14 +29,14 @@ class DatasetInfo:
     index has no labels, and UnavailableError where no server answers.
     """
 
-    def __init__(
-        self, name: str, samples: int, fingerprint: str, ask: Callable[..., Any], known: dict[str, Any]
-    ) -> None:
+    def __init__(self, description: dict[str, Any], ask: Callable[..., Any], known: dict[str, Any]) -> None:
         #: Its name in the servers' configuration.
-        self.name = name
+        self.name: str = description["dataset"]
         #: A hash of its samples' names, sizes and labels, in hexadecimal. It is equal for all copies of the dataset.
-        self.fingerprint = fingerprint
-        self._samples = samples
+        self.fingerprint: str = description["fingerprint"]
+        #: The datasets that it is mixed of, in the order of their samples' ids; empty where it is no mix.
+        self.parts: list[DatasetPart] = parts_of(description)
+        self._samples = int(description["samples"])
         self._ask = ask
         self._known = known
 
@@ -59,6 +70,19 @@ class DatasetInfo:
         found: list[str] = self._ask("stoker_loader_names", (ctypes.c_uint64 * len(ids))(*ids), len(ids))
         return found
 
+    def part_counts(self, sample_ids: Iterable[int]) -> dict[str, int]:
+        """How many of the samples with these ids each of ``parts`` has, by its name; no server is asked.
+
+        Parts of one name count together. Empty where the dataset is no mix.
+        """
+        counts = dict.fromkeys((part.name for part in self.parts), 0)
+        ends = [part.sample_ids.stop for part in self.parts]
+        for index in sample_ids:
+            part = bisect.bisect_right(ends, index)
+            if part < len(ends):
+                counts[self.parts[part].name] += 1
+        return counts
+
     def _once(self, function: str) -> Any:
         if function not in self._known:
             self._known[function] = self._ask(function)
@@ -66,6 +90,15 @@ class DatasetInfo:
 
     def __repr__(self) -> str:
         return f"stoker.DatasetInfo(name={self.name!r}, samples={self._samples}, fingerprint={self.fingerprint!r})"
+
+
+def parts_of(description: dict[str, Any]) -> list[DatasetPart]:
+    """The parts in what the library says of a loader."""
+    parts: list[DatasetPart] = []
+    for part in description["parts"]:
+        begin = parts[-1].sample_ids.stop if parts else 0
+        parts.append(DatasetPart(part["name"], range(begin, int(part["end"])), int(part["weight"])))
+    return parts
 
 
 def folds(count: int) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from ._pipeline import Transforms, options_of
 from ._typed import BatchT_co, Dataset, Options, Servers
 from ._waits import Connecting, Silence
 from .batch import Batch, BatchInfo, Digest
-from .dataset import DatasetInfo
+from .dataset import DatasetInfo, parts_of
 from .errors import CancelledError, InvalidArgumentError, StokerError, StokerWarning
 
 if TYPE_CHECKING:
@@ -297,6 +297,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             self.close()
             raise
         self._field_names = [field["name"] for field in fields]
+        self._parts = parts_of(self.description)
         self._set_cursor()
         self._show_warnings()
 
@@ -323,10 +324,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     @property
     def dataset(self) -> DatasetInfo:
         """The dataset, or the part of it that is read: name, fingerprint, length in samples, classes and labels."""
-        description = self.description
-        return DatasetInfo(
-            description["dataset"], int(description["samples"]), description["fingerprint"], self._ask, self._known
-        )
+        return DatasetInfo(self.description, self._ask, self._known)
 
     def names(self) -> list[str]:
         """The names of the samples of the batch that was handed out last, such as "cat/0001.jpg".
@@ -336,6 +334,14 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
         if self.info is None:
             return []
         return self.info.names or self.dataset.names(self.info.sample_ids)
+
+    def part_counts(self) -> dict[str, int]:
+        """How many samples of the batch that was handed out last each dataset has that this one is mixed of, by name.
+
+        They are this rank's, such as {"photos": 12, "drawings": 4}. Padding does not count, and a substitute counts for
+        its own part. No server is asked. Empty before the first batch, and where the dataset is no mix.
+        """
+        return {} if self.info is None else self.dataset.part_counts(self.info.sample_ids[: self.info.real])
 
     def _ask(self, function: str, *arguments: Any) -> Any:
         """What a function of the library, by its name, asks the servers. Ctrl-C need not wait for it."""
@@ -436,7 +442,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     def _arrived(self) -> Optional[Batch]:
         batch = self._pending
         if batch.pointer:
-            batch.describe()
+            batch.describe(self._parts)
         if not batch.pointer or batch.epoch != self._epoch:  # The epoch's end may have gone unseen: the batch is kept.
             self._iterations += 1
             self._begun = False

@@ -31,6 +31,7 @@ struct ReadAhead::Read {
   KeptBytes kept = nullptr;  // the bytes, where the cache has them in memory
   std::unique_ptr<uint8_t[]> bytes;
   absl::Status status;
+  bool was_begun = false;    // at the store
   bool failed_here = false;  // We failed, rather than the store: there was no memory.
   std::chrono::steady_clock::time_point begun = {};
 };
@@ -139,6 +140,8 @@ struct ReadAhead::State {
 };
 
 ReadAhead::Job::~Job() {
+  for (const Read& read : reads)
+    if (read.was_begun) stored->EndRead(read.range.object);
   absl::MutexLock lock(&state->mutex);
   if (!admitted) return;
   --lane->admitted;
@@ -285,6 +288,7 @@ void ReadAhead::State::BeginAtStore(Read& read) {
   };
   const std::span<uint8_t> into(read.bytes.get(), read.range.size);
   try {
+    read.was_begun = true;
     read.job->stored->StoreOf(read.range.object).Read({&read.object, read.range.offset, into}, std::move(done));
   } catch (const std::bad_alloc&) {
     read.failed_here = true;

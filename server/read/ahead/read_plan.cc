@@ -33,12 +33,34 @@ std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const u
   return wanted;
 }
 
+// Returns the longest gap between samples that is read over, so that all such gaps together are at most a kGapPart of
+// what is wanted, or no longer than kAnyGapBytes.
+uint64_t MostGap(const std::vector<Wanted>& wanted) {
+  std::vector<uint64_t> gaps;
+  uint64_t bytes = 0, end = 0;
+  for (size_t i = 0; i < wanted.size() && !wanted[i].kept; ++i) {
+    const StoredSamples::Place& place = wanted[i].place;
+    bytes += place.size;
+    const bool follows = i > 0 && wanted[i - 1].place.object == place.object;
+    if (follows && place.offset > end && place.offset - end <= kMostGapBytes) gaps.push_back(place.offset - end);
+    end = std::max(follows ? end : 0, place.offset + place.size);
+  }
+  std::sort(gaps.begin(), gaps.end());
+  uint64_t sum = 0, most = kAnyGapBytes;
+  for (const uint64_t gap : gaps) {
+    sum += gap;
+    if (sum > bytes / kGapPart) break;
+    most = std::max(most, gap);
+  }
+  return most;
+}
+
 // Whether `next`, which begins no earlier than `read`, is read with it.
-bool AreNeighbours(const ReadPlan::Read& read, const StoredSamples::Place& next) {
+bool AreNeighbours(const ReadPlan::Read& read, const StoredSamples::Place& next, uint64_t most_gap) {
   const uint64_t end = read.offset + read.size, next_end = next.offset + next.size;
   if (read.object != next.object) return false;
   if (next_end <= end) return true;
-  return next.offset <= end + kMostGapBytes && next_end - read.offset <= kMostReadBytes;
+  return next.offset <= end + most_gap && next_end - read.offset <= kMostReadBytes;
 }
 
 }  // namespace
@@ -51,11 +73,12 @@ ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, u
     uint32_t number;  // in stored order
   };
   const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes, is_kept);
+  const uint64_t most_gap = MostGap(wanted);
   std::vector<Ordered> reads;
   ReadPlan plan;
   plan.samples.reserve(wanted.size());
   for (const auto& [id, index, place, kept] : wanted) {
-    if (reads.empty() || kept || !AreNeighbours(reads.back().read, place))
+    if (reads.empty() || kept || !AreNeighbours(reads.back().read, place, most_gap))
       reads.push_back({{place.object, place.offset, 0, 0, kept}, index, static_cast<uint32_t>(reads.size())});
     ReadPlan::Read& read = reads.back().read;
     read.size = std::max(read.size, place.offset + place.size - read.offset);

@@ -31,8 +31,12 @@ struct ReadPlan {
   uint64_t bytes = 0;           // of all reads
 };
 
-// Neighbours are read together if no more than kMostGapBytes lie between them, up to kMostReadBytes.
-inline constexpr uint64_t kMostGapBytes = uint64_t{64} << 10;
+// Neighbours are read together, up to kMostReadBytes, if kAnyGapBytes or less lie between them: what formats write
+// between samples. Longer gaps, up to kMostGapBytes, are read over from the shortest on, as long as all gaps together
+// are at most a kGapPart of the bytes that are wanted. So a span of a block shuffle, which takes some of the samples of
+// its window, fetches hardly more than it needs.
+inline constexpr uint64_t kAnyGapBytes = uint64_t{2} << 10, kMostGapBytes = uint64_t{64} << 10;
+inline constexpr uint64_t kGapPart = 16;
 inline constexpr uint64_t kMostReadBytes = uint64_t{8} << 20;
 
 // Whether a cache has the sample that is stored there.

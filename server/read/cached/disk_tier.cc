@@ -26,7 +26,8 @@ DiskTier::DiskTier(Options options)
     : options_(std::move(options)),
       folder_path_(absl::StrCat(options_.path, "/", kFolder)),
       segment_bytes_(options_.segment_bytes != 0 ? options_.segment_bytes : SegmentBytesFor(options_.size_bytes)),
-      admission_(options_.kind) {}
+      admission_(options_.kind),
+      others_bytes_(options_.others_bytes) {}
 
 absl::StatusOr<std::unique_ptr<DiskTier>> DiskTier::Open(Options options) {
   std::unique_ptr<DiskTier> tier(new DiskTier(std::move(options)));
@@ -40,6 +41,19 @@ DiskTier::~DiskTier() { EndSegment(); }
 void DiskTier::ExpectBytes(uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
   admission_.ExpectBytes(bytes);
+}
+
+void DiskTier::SetOthers(uint64_t bytes) {
+  std::vector<uint32_t> gone;
+  {
+    absl::MutexLock lock(&mutex_);
+    others_bytes_ = bytes;
+    for (auto oldest = Oldest(); bytes_ > Room() && oldest.has_value(); oldest = Oldest()) {
+      Forget(*oldest);
+      gone.push_back(*oldest);
+    }
+  }
+  for (const uint32_t number : gone) Unlink(number);
 }
 
 void DiskTier::Ask(uint64_t size) {
@@ -161,7 +175,7 @@ void DiskTier::Forget(uint32_t number) {
 bool DiskTier::IsFull(uint64_t bytes) const {
   // The last segment's room is given to what Draw() says, so that this does not stop as soon as one segment has gone.
   const uint64_t spare = options_.kind == Admission::Kind::kServing ? segment_bytes_ : 0;
-  return bytes_ + bytes + spare > options_.size_bytes || table_.size() >= options_.most_records;
+  return bytes_ + bytes + spare > Room() || table_.size() >= options_.most_records;
 }
 
 std::optional<uint32_t> DiskTier::Oldest() const {
@@ -195,7 +209,7 @@ bool DiskTier::MakeRoom(uint64_t bytes) {
     uint32_t evicted = 0;
     {
       absl::MutexLock lock(&mutex_);
-      if (bytes_ + bytes <= options_.size_bytes && table_.size() < options_.most_records) return true;
+      if (bytes_ + bytes <= Room() && table_.size() < options_.most_records) return true;
       const auto oldest = Oldest();
       const bool only_stale = options_.kind == Admission::Kind::kFilling;
       if (!oldest.has_value() || (only_stale && !admission_.IsStale(segments_[*oldest].used))) {

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_READ_CACHED_DISK_TIER_H_
 #define STOKER_SERVER_READ_CACHED_DISK_TIER_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -41,8 +42,9 @@ class DiskTier {
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
   struct Options {
-    std::string path;         // the folder to make ours in; it is made too
-    uint64_t size_bytes = 0;  // of all files
+    std::string path;           // the folder to make ours in; it is made too
+    uint64_t size_bytes = 0;    // of all files, and of others_bytes
+    uint64_t others_bytes = 0;  // that others take of size_bytes: see SetOthers
     uint64_t most_records = ~uint64_t{};
     uint64_t segment_bytes = 0;  // 0: as many as suit size_bytes
     Admission::Kind kind = Admission::Kind::kServing;
@@ -68,6 +70,10 @@ class DiskTier {
 
   // See Admission::ExpectBytes.
   void ExpectBytes(uint64_t bytes);
+
+  // Others, which come first, take so many of size_bytes now. Gives up what has no room beside them, but for the
+  // segment that is written to.
+  void SetOthers(uint64_t bytes);
 
   // Somebody needs a sample of `size` bytes that is not here.
   void Ask(uint64_t size);
@@ -134,6 +140,11 @@ class DiskTier {
   // Forgets what a segment has.
   void Forget(uint32_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Returns the bytes that all files may have.
+  uint64_t Room() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return options_.size_bytes - std::min(options_.size_bytes, others_bytes_);
+  }
+
   bool IsFull(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Returns the segment that was not used for longest, beside the one that is written to; none where there is none.
@@ -161,6 +172,7 @@ class DiskTier {
   std::deque<uint32_t> open_ ABSL_GUARDED_BY(mutex_);   // segments in the order in which they were opened
   uint32_t active_number_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: none
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t others_bytes_ ABSL_GUARDED_BY(mutex_);
   uint64_t oldest_used_ ABSL_GUARDED_BY(mutex_) = 0;  // no segment was used before
   bool fails_ ABSL_GUARDED_BY(mutex_) = false;        // the disk took nothing when it was tried last
   std::chrono::steady_clock::time_point paused_until_ ABSL_GUARDED_BY(mutex_);  // it is not tried before

@@ -91,7 +91,9 @@ absl::Status DiskTier::TakeFolder() {
   if (lock.number() < 0) return failed("cannot write to", errno);
   if (flock(lock.number(), LOCK_EX | LOCK_NB) != 0)
     return absl::FailedPreconditionError(
-        absl::StrCat(ShortPrintableName(folder_path_), ": another process uses it; give each a path of its own"));
+        absl::StrCat(ShortPrintableName(folder_path_),
+                     ": another stokerd uses it; stop that one, or give this one a raw_cache.disk.path of its own, and "
+                     "start it again"));
   lock_ = std::move(lock);
   absl::MutexLock guard(&mutex_);
   folder_ = std::move(folder);
@@ -134,8 +136,8 @@ void DiskTier::LoadSegment(uint32_t number) {
   const uint64_t cost = records.has_value() ? CostOf(records->size(), bytes) : 0;
   {
     absl::MutexLock lock(&mutex_);
-    const bool has_room = bytes_ + cost <= options_.size_bytes &&
-                          table_.size() + (cost == 0 ? 0 : records->size()) <= options_.most_records;
+    const bool has_room =
+        bytes_ + cost <= Room() && table_.size() + (cost == 0 ? 0 : records->size()) <= options_.most_records;
     if (cost > 0 && !records->empty() && has_room) {
       Segment& segment = segments_[number];
       segment.bytes = bytes;

@@ -59,6 +59,11 @@ class RawCache {
   void AddDataset(uint64_t bytes);
   void RemoveDataset(uint64_t bytes);
 
+  // Tells how many bytes others take of the disk's size, at any time: see DiskTier::SetOthers.
+  void SetOthersOnDisk(uint64_t bytes) {
+    if (disk_ != nullptr) disk_->SetOthers(bytes);
+  }
+
   // Whether a sample is kept, as far as can be told without reading. It counts as no use.
   bool Has(const SampleKey& key) const;
 

@@ -10,9 +10,16 @@
 
 namespace stoker {
 
-absl::StatusOr<ChildAnswer> ChildPool::Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes) {
-  auto answer = AskOne(parts, most_bytes);
-  if (absl::IsAborted(answer.status()) || absl::IsUnavailable(answer.status())) answer = AskOne(parts, most_bytes);
+absl::StatusOr<ChildAnswer> ChildPool::Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                           const ChildProcess::Fetch& fetch) {
+  absl::Status fetched;
+  ChildProcess::Fetch noting;
+  if (fetch != nullptr)
+    noting = [&](uint64_t offset, std::span<uint8_t> into) { return fetched = fetch(offset, into); };
+  auto answer = AskOne(parts, most_bytes, noting);
+  if (fetched.ok() && (absl::IsAborted(answer.status()) || absl::IsUnavailable(answer.status())))
+    answer = AskOne(parts, most_bytes, noting);
+  if (!fetched.ok()) return fetched;
   if (absl::IsAborted(answer.status()))
     return absl::DataLossError(absl::StrCat("the process that read it ", answer.status().message()));
   if (absl::IsNotFound(answer.status())) return answer.status();
@@ -33,9 +40,10 @@ int ChildPool::started() const {
   return started_;
 }
 
-absl::StatusOr<ChildAnswer> ChildPool::AskOne(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes) {
+absl::StatusOr<ChildAnswer> ChildPool::AskOne(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                              const ChildProcess::Fetch& fetch) {
   STOKER_ASSIGN_OR_RETURN(auto child, Take());
-  auto answer = child->Ask(parts, most_bytes);
+  auto answer = child->Ask(parts, most_bytes, fetch);
   if (!answer.ok()) child.reset();
   Return(std::move(child));
   return answer;

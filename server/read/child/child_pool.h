@@ -27,8 +27,9 @@ class ChildPool {
   // Has a child answer, and waits until one is free. A request that ends its child is asked once more, of a new one.
   // Errors are DataLoss where that ends as well by a crash, or where the child says that what it was asked to read is
   // at fault, or takes too much memory; Unavailable where this machine is at fault, or time was over; NotFound where
-  // there is no such program.
-  absl::StatusOr<ChildAnswer> Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes);
+  // there is no such program; and those of `fetch` (see ChildProcess), as they are.
+  absl::StatusOr<ChildAnswer> Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                  const ChildProcess::Fetch& fetch = nullptr);
 
   // Returns how many children were started so far.
   int started() const;
@@ -36,7 +37,8 @@ class ChildPool {
  private:
   absl::StatusOr<std::unique_ptr<ChildProcess>> Take();
   void Return(std::unique_ptr<ChildProcess> child);
-  absl::StatusOr<ChildAnswer> AskOne(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes);
+  absl::StatusOr<ChildAnswer> AskOne(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                     const ChildProcess::Fetch& fetch);
   bool HasFree() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !idle_.empty() || children_ < options_.most; }
 
   const Options options_;

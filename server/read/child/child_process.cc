@@ -11,8 +11,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -23,6 +26,13 @@
 
 namespace stoker {
 namespace {
+
+// The most pieces that one call sends.
+constexpr size_t kMostPieces = 64;
+
+std::span<const uint8_t> BytesOf(const FrameHeader& header) {
+  return {reinterpret_cast<const uint8_t*>(&header), sizeof header};
+}
 
 std::string TextOf(int error) { return strerrordesc_np(error) == nullptr ? "unknown" : strerrordesc_np(error); }
 
@@ -71,6 +81,12 @@ absl::Status Limit(pid_t pid, __rlimit_resource resource, uint64_t soft, uint64_
 
 }  // namespace
 
+std::string ChildProgram(const std::string& name) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return program.parent_path().parent_path() / "lib/stoker" / name;
+}
+
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options& options) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -94,15 +110,21 @@ ChildProcess::~ChildProcess() {
   close(socket_);
 }
 
-absl::StatusOr<ChildAnswer> ChildProcess::Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes) {
+absl::StatusOr<ChildAnswer> ChildProcess::Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                              const Fetch& fetch) {
   STOKER_CHECK(pid_ != 0);
   STOKER_RETURN_IF_ERROR(LimitCpu());
   const absl::Time deadline = SteadyNow() + options_.deadline;
   FrameHeader header;
   for (const auto& part : parts) header.bytes += part.size();
-  STOKER_RETURN_IF_ERROR(Send({reinterpret_cast<const uint8_t*>(&header), sizeof header}, deadline));
-  for (const auto& part : parts) STOKER_RETURN_IF_ERROR(Send(part, deadline));
+  std::vector<std::span<const uint8_t>> message = {BytesOf(header)};
+  message.insert(message.end(), parts.begin(), parts.end());
+  STOKER_RETURN_IF_ERROR(Send(std::move(message), deadline));
   STOKER_RETURN_IF_ERROR(Receive(&header, sizeof header, deadline));
+  while (fetch != nullptr && header.kind == kFetchKind && header.bytes == sizeof(FetchRange)) {
+    STOKER_RETURN_IF_ERROR(Answer(fetch, deadline));
+    STOKER_RETURN_IF_ERROR(Receive(&header, sizeof header, deadline));
+  }
   if (header.kind < static_cast<uint64_t>(ChildVerdict::kDone) ||
       header.kind > static_cast<uint64_t>(ChildVerdict::kNoMemory) || header.bytes > most_bytes) {
     Kill();
@@ -116,11 +138,36 @@ absl::StatusOr<ChildAnswer> ChildProcess::Ask(const std::vector<std::span<const 
   return answer;
 }
 
-absl::Status ChildProcess::Send(std::span<const uint8_t> bytes, absl::Time deadline) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+// Gives the child a range that it fetches.
+absl::Status ChildProcess::Answer(const Fetch& fetch, absl::Time deadline) {
+  FetchRange range;
+  STOKER_RETURN_IF_ERROR(Receive(&range, sizeof range, deadline));
+  absl::Status fetched = range.size <= kMostFetchBytes ? absl::OkStatus() : absl::AbortedError("fetches too much");
+  if (fetched.ok() && SteadyNow() > deadline) fetched = Overdue();
+  if (fetched_ == nullptr) fetched_ = std::make_unique_for_overwrite<uint8_t[]>(kMostFetchBytes);
+  if (fetched.ok()) fetched = fetch(range.offset, {fetched_.get(), range.size});
+  if (!fetched.ok()) {
+    Kill();
+    return fetched;
+  }
+  const FrameHeader header = {0, range.size};
+  return Send({BytesOf(header), {fetched_.get(), range.size}}, deadline);
+}
+
+absl::Status ChildProcess::Send(std::vector<std::span<const uint8_t>> parts, absl::Time deadline) {
+  for (size_t first = 0; first < parts.size();) {
+    std::array<iovec, kMostPieces> pieces;
+    msghdr message = {};
+    message.msg_iov = pieces.data();
+    for (; message.msg_iovlen < pieces.size() && first + message.msg_iovlen < parts.size(); ++message.msg_iovlen) {
+      const auto& part = parts[first + message.msg_iovlen];
+      pieces[message.msg_iovlen] = {const_cast<uint8_t*>(part.data()), part.size()};
+    }
+    ssize_t sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
     if (sent >= 0) {
-      bytes = bytes.subspan(static_cast<size_t>(sent));
+      for (; first < parts.size() && static_cast<size_t>(sent) >= parts[first].size(); ++first)
+        sent -= static_cast<ssize_t>(parts[first].size());
+      if (first < parts.size()) parts[first] = parts[first].subspan(static_cast<size_t>(sent));
     } else if (errno == EAGAIN) {
       STOKER_RETURN_IF_ERROR(Await(POLLOUT, deadline));
     } else if (errno != EINTR) {
@@ -150,11 +197,15 @@ absl::Status ChildProcess::Await(short events, absl::Time deadline) {
   const absl::Duration left = deadline - SteadyNow();
   if (left <= absl::ZeroDuration()) {
     Kill();
-    return absl::DeadlineExceededError(absl::StrCat("gave no answer within ", absl::FormatDuration(options_.deadline)));
+    return Overdue();
   }
   pollfd waiting = {socket_, events, 0};
   poll(&waiting, 1, static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(left) + 1, 1000)));
   return absl::OkStatus();
+}
+
+absl::Status ChildProcess::Overdue() const {
+  return absl::DeadlineExceededError(absl::StrCat("gave no answer within ", absl::FormatDuration(options_.deadline)));
 }
 
 // Lets the child have so much CPU time beyond what it used.

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@
 #include "server/read/child/frame.h"
 
 namespace stoker {
+
+// Returns where builds and installations have a child's program: in lib/stoker, beside the folder of this program.
+std::string ChildProgram(const std::string& name);
 
 // What a child answered. It owns the bytes.
 struct ChildAnswer {
@@ -45,28 +49,37 @@ class ChildProcess {
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const Options& options);
   ~ChildProcess();
 
-  // Sends the bytes of all `parts` as one request and waits for its answer, of at most `most_bytes`. Any error ends the
-  // child, which must not be asked again:
+  // Fills `into` from `offset` on of what a request is about.
+  using Fetch = std::function<absl::Status(uint64_t offset, std::span<uint8_t> into)>;
+
+  // Sends the bytes of all `parts` as one request and waits for its answer, of at most `most_bytes`. What the child
+  // fetches meanwhile, `fetch` reads; without it the child must not. Any error ends the child, which must not be asked
+  // again. Those of `fetch` are returned as they are; others are
   //   Aborted            it crashed, left, or answered what no answer can be; another try would likely end so too
   //   DeadlineExceeded   it took more time than it has
   //   Unavailable        somebody else killed it, or the machine failed
-  absl::StatusOr<ChildAnswer> Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes);
+  absl::StatusOr<ChildAnswer> Ask(const std::vector<std::span<const uint8_t>>& parts, uint64_t most_bytes,
+                                  const Fetch& fetch = nullptr);
 
   pid_t pid() const { return pid_; }
 
  private:
   ChildProcess(const Options& options, int socket, pid_t pid) : options_(options), socket_(socket), pid_(pid) {}
 
-  absl::Status Send(std::span<const uint8_t> bytes, absl::Time deadline);
+  // Sends `parts` one after another, by as few calls as it takes: each may wake the child.
+  absl::Status Send(std::vector<std::span<const uint8_t>> parts, absl::Time deadline);
   absl::Status Receive(void* bytes, uint64_t size, absl::Time deadline);
+  absl::Status Answer(const Fetch& fetch, absl::Time deadline);
   absl::Status Await(short events, absl::Time deadline);
+  absl::Status Overdue() const;
   absl::Status LimitCpu();
   absl::Status Ended();
   int Kill();
 
   const Options options_;
   const int socket_;
-  pid_t pid_;  // 0 once it ended
+  pid_t pid_;                           // 0 once it ended
+  std::unique_ptr<uint8_t[]> fetched_;  // of kMostFetchBytes, once something was
 };
 
 }  // namespace stoker

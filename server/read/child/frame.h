@@ -10,6 +10,9 @@ namespace stoker {
 //
 //   kind    u64: 0 of a request, a ChildVerdict of an answer
 //   bytes   u64, of what follows
+//
+// Before it answers, a child may fetch: it sends a header of kFetchKind and a FetchRange, and the server sends a header
+// of kind 0 and the bytes of that range.
 struct FrameHeader {
   uint64_t kind = 0;
   uint64_t bytes = 0;
@@ -21,6 +24,16 @@ enum class ChildVerdict : uint64_t {
   kRefused = 2,   // what it was asked to read is at fault; the bytes are text that says how
   kNoMemory = 3,  // what it was asked to read takes more memory than the child has
 };
+
+// A range of what the request is about, such as a file.
+struct FetchRange {
+  uint64_t offset = 0;
+  uint64_t size = 0;  // at most kMostFetchBytes
+};
+static_assert(sizeof(FetchRange) == 16);
+
+inline constexpr uint64_t kFetchKind = 4;  // no ChildVerdict has it
+inline constexpr uint64_t kMostFetchBytes = uint64_t{8} << 20;
 
 // The descriptor of a child's socket.
 inline constexpr int kChildSocket = 0;

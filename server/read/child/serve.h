@@ -26,6 +26,10 @@ struct ChildReply {
 // SIGHUP are ignored, since the server that got them as well may still need its children.
 int ServeRequests(const std::function<ChildReply(std::span<const uint8_t> request)>& handle);
 
+// Fills `into` with `size` bytes from `offset` on of what the request is about, of which the server has to know. Only a
+// `handle` calls it. Where the server is gone, or fails to read, the process ends.
+void FetchBytes(uint64_t offset, void* into, uint64_t size);
+
 // Gives up all system calls but those that computing and the socket need. The others fail with EPERM. Returns false
 // where the kernel has no seccomp.
 bool EnterSandbox();

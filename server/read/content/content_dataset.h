@@ -38,9 +38,11 @@ class ContentDataset final : public Dataset, private StoredSamples {
   uint64_t resident_bytes() const override;
   std::string description() const override { return dataset_->description(); }
   std::string SampleName(uint64_t id) const override { return dataset_->SampleName(id); }
+  uint64_t StoredBytes(uint64_t id) const override { return dataset_->StoredBytes(id); }
   bool names_are_lasting() const override { return dataset_->names_are_lasting(); }
   const Labels* labels() const override { return dataset_->labels(); }
   const PartWeights* part_weights() const override { return dataset_->part_weights(); }
+  std::vector<MixedPart> parts() const override { return dataset_->parts(); }
   const StoredSamples* stored() const override { return dataset_->stored() == nullptr ? nullptr : this; }
 
   // Returns Unavailable, which says what to do, where the bytes are not those that were indexed.
@@ -62,6 +64,7 @@ class ContentDataset final : public Dataset, private StoredSamples {
   Place PlaceOf(uint64_t id) const override { return dataset_->stored()->PlaceOf(id); }
   Store& StoreOf(uint64_t object) const override { return dataset_->stored()->StoreOf(object); }
   ObjectInfo ObjectAt(uint64_t object) const override { return dataset_->stored()->ObjectAt(object); }
+  void EndRead(uint64_t object) const override { dataset_->stored()->EndRead(object); }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override {
     return dataset_->stored()->ReadError(id, status);

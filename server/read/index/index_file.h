@@ -41,9 +41,18 @@ std::string IndexPath(const std::string& cache_dir, const IndexKey& key, const s
 
 std::string SerializeIndex(const IndexKey& key, const ShardIndex& index);
 
-// Returns the index that `bytes` hold. Any bytes are safe to parse, and parsing allocates no more than a small multiple
-// of their number. DataLoss for bytes that are damaged or no index; FailedPrecondition for one of another key, or of
-// other shards than `objects`: other names, sizes or versions.
+// An index as a file has it.
+struct KeptIndex {
+  IndexKey key;
+  ShardIndex index;
+};
+
+// Returns the index that `bytes` hold, of whatever shards. Any bytes are safe to parse, and parsing allocates no more
+// than a small multiple of their number. DataLoss for bytes that are damaged or no index.
+absl::StatusOr<KeptIndex> ParseAnyIndex(std::string_view bytes);
+
+// The same for one of `key` and of the shards `objects`. FailedPrecondition for one of another key, or of other shards:
+// other names, sizes or versions.
 absl::StatusOr<ShardIndex> ParseIndex(std::string_view bytes, const IndexKey& key,
                                       const std::vector<ObjectInfo>& objects);
 

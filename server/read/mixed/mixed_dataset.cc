@@ -5,14 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/identity/fingerprint.h"
+#include "common/identity/mixed_parts.h"
 #include "common/status_macros.h"
 #include "google/protobuf/util/message_differencer.h"
 
 namespace stoker {
 namespace {
 
-// The most that the sum of all weights may be, and the positions of an epoch.
-constexpr uint64_t kMostWeight = uint64_t{1} << 32;
+// The most positions of an epoch.
 constexpr uint64_t kMostPositions = uint64_t{1} << 62;
 
 bool AreEqual(const SourceField& a, const SourceField& b) {
@@ -37,6 +37,9 @@ std::string WordsOf(const SourceSchema& schema) {
 
 absl::StatusOr<std::unique_ptr<MixedDataset>> MixedDataset::Create(const v1::Mix& config, const FindDataset& find) {
   if (config.parts().empty()) return absl::InvalidArgumentError("mix: name at least one dataset");
+  if (config.parts_size() > kMostMixedParts)
+    return absl::InvalidArgumentError(
+        absl::StrCat("mix: it has ", config.parts_size(), " parts, and ", kMostMixedParts, " are the most"));
   std::unique_ptr<MixedDataset> mixed(new MixedDataset());
   const bool weighted = config.parts(0).weight() != 0;
   uint64_t sum = 0;
@@ -47,8 +50,8 @@ absl::StatusOr<std::unique_ptr<MixedDataset>> MixedDataset::Create(const v1::Mix
       return absl::InvalidArgumentError(absl::StrCat(key, ".weight: give weights to all parts or to none"));
     sum += config.parts(i).weight();
   }
-  if (sum > kMostWeight)
-    return absl::InvalidArgumentError(absl::StrCat("mix: the weights' sum is above ", kMostWeight));
+  if (sum > kMostMixedWeight)
+    return absl::InvalidArgumentError(absl::StrCat("mix: the weights' sum is above ", kMostMixedWeight));
   if (config.samples() != 0 && !weighted)
     return absl::InvalidArgumentError("mix.samples: needs weights; without them an epoch has each sample once");
   if (config.samples() > kMostPositions) return absl::InvalidArgumentError("mix.samples: is above 2^62");
@@ -116,10 +119,23 @@ std::string MixedDataset::description() const {
                       }));
 }
 
+std::vector<MixedPart> MixedDataset::parts() const {
+  std::vector<MixedPart> parts;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    parts.push_back({parts_[i].name, parts_[i].end, weights_.parts.empty() ? 0 : weights_.parts[i].weight});
+  return parts;
+}
+
 std::string MixedDataset::SampleName(uint64_t id) const {
   uint64_t own_id = 0;
   const Part& part = PartOf(id, own_id);
   return absl::StrCat(part.name, "/", part.dataset->SampleName(own_id));
+}
+
+uint64_t MixedDataset::StoredBytes(uint64_t id) const {
+  uint64_t own_id = 0;
+  const Part& part = PartOf(id, own_id);
+  return part.dataset->StoredBytes(own_id);
 }
 
 bool MixedDataset::names_are_lasting() const {
@@ -152,6 +168,10 @@ Store& MixedDataset::StoreOf(uint64_t object) const {
 
 ObjectInfo MixedDataset::ObjectAt(uint64_t object) const {
   return parts_[object % parts_.size()].dataset->stored()->ObjectAt(object / parts_.size());
+}
+
+void MixedDataset::EndRead(uint64_t object) const {
+  parts_[object % parts_.size()].dataset->stored()->EndRead(object / parts_.size());
 }
 
 absl::Status MixedDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {

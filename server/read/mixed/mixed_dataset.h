@@ -38,9 +38,11 @@ class MixedDataset final : public Dataset, private Labels, private StoredSamples
   uint64_t resident_bytes() const override { return sizeof(*this); }  // The parts are counted by themselves.
   std::string description() const override;
   std::string SampleName(uint64_t id) const override;
+  uint64_t StoredBytes(uint64_t id) const override;
   bool names_are_lasting() const override;
   const Labels* labels() const override { return has_labels_ ? this : nullptr; }
   const PartWeights* part_weights() const override { return weights_.parts.empty() ? nullptr : &weights_; }
+  std::vector<MixedPart> parts() const override;
   const StoredSamples* stored() const override { return has_stored_ ? this : nullptr; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 
@@ -67,6 +69,7 @@ class MixedDataset final : public Dataset, private Labels, private StoredSamples
   Place PlaceOf(uint64_t id) const override;
   Store& StoreOf(uint64_t object) const override;
   ObjectInfo ObjectAt(uint64_t object) const override;
+  void EndRead(uint64_t object) const override;
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override;
 

@@ -63,6 +63,7 @@ std::string DefaultName(const v1::DatasetConfig& config) {
     case v1::DatasetConfig::kMds: return NameOfPaths(config.mds().path());
     case v1::DatasetConfig::kParquet: return NameOfPaths(config.parquet().path());
     case v1::DatasetConfig::kLmdb: return NameOfPaths(config.lmdb().path());
+    case v1::DatasetConfig::kHdf5: return NameOfPaths(config.hdf5().path());
     case v1::DatasetConfig::kFeatureVectors: return NameOfPaths(config.feature_vectors().path());
     case v1::DatasetConfig::kMix: return "mix";
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
@@ -132,17 +133,26 @@ absl::Status OpenConfigured(const v1::DatasetConfig& config, const OpenDatasetOp
       return absl::OkStatus();
     }
     case v1::DatasetConfig::kParquet: {
-      STOKER_ASSIGN_OR_RETURN(
-          auto parquet,
-          OpenParquet(config, {.name = opened.name, .threads = options.threads, .progress = options.progress}));
+      STOKER_ASSIGN_OR_RETURN(auto parquet, OpenParquet(config, {.name = opened.name,
+                                                                 .cache_dir = options.cache_dir,
+                                                                 .threads = options.threads,
+                                                                 .progress = options.progress}));
       opened.warnings = parquet->warnings();
       opened.dataset = std::move(parquet);
+      return absl::OkStatus();
+    }
+    case v1::DatasetConfig::kHdf5: {
+      STOKER_ASSIGN_OR_RETURN(
+          auto hdf5, OpenHdf5(config, {.name = opened.name, .threads = options.threads, .progress = options.progress},
+                              options.staging));
+      opened.warnings = hdf5->warnings();
+      opened.dataset = std::move(hdf5);
       return absl::OkStatus();
     }
     case v1::DatasetConfig::SOURCE_NOT_SET: break;
   }
   return absl::InvalidArgumentError(
-      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, parquet, lmdb, "
+      "no source; expected data, image_folder, labeled_folder, webdataset, tfrecord, mds, parquet, lmdb, hdf5, "
       "feature_vectors, mix or synthetic");
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "server/read/index/published_index.h"
 #include "server/read/printable_name.h"
 #include "server/read/stores/curl/http_client.h"
 #include "server/read/stores/http/http_store.h"
@@ -85,6 +86,15 @@ absl::Status AddObjects(const std::string& pattern, bool is_encoded, Store& stor
   return absl::OkStatus();
 }
 
+// Moves the index that a listing has among the objects to its place.
+void TakeIndex(Source& source) {
+  const auto found = std::find_if(source.objects.begin(), source.objects.end(),
+                                  [](const ObjectInfo& object) { return object.name == kPublishedIndex; });
+  if (found == source.objects.end()) return;
+  source.index = *found;
+  std::erase_if(source.objects, [](const ObjectInfo& object) { return object.name == kPublishedIndex; });
+}
+
 }  // namespace
 
 bool IsUrl(const std::string& path) {
@@ -153,10 +163,17 @@ absl::StatusOr<Source> OpenSource(const std::vector<std::string>& paths, const v
     if (split[i].pattern.empty() && !below.empty()) below += "/";
     const absl::Status found = AddObjects(Join(below, split[i].pattern), IsUrl(root) && absl::StartsWith(root, "http"),
                                           *source.store, options, source.objects);
+    if (absl::IsUnimplemented(found) && source.is_folder && options.may_be_unlisted) {
+      source.is_folder = false;
+      source.is_unlisted = true;
+      source.listed = Named(paths[i], found);
+      return source;
+    }
     if (!found.ok()) return Named(paths[i], found);
   }
   const auto by_name = [](const ObjectInfo& a, const ObjectInfo& b) { return a.name < b.name; };
   std::sort(source.objects.begin(), source.objects.end(), by_name);
+  TakeIndex(source);
   const auto twice = std::adjacent_find(source.objects.begin(), source.objects.end(),
                                         [](const auto& a, const auto& b) { return a.name == b.name; });
   if (twice != source.objects.end())

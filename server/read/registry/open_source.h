@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct Source {
   std::shared_ptr<Store> store;
   std::vector<ObjectInfo> objects;  // in the bytewise order of their names; none twice
   bool is_folder = false;           // the only path is a folder, and `objects` is all that it has
+
+  // The index beside the shards, where a listing has it (kPublishedIndex). It is none of `objects`.
+  std::optional<ObjectInfo> index;
+
+  // Whether the only path is a folder that the store cannot list, and `objects` is empty; then why it cannot.
+  bool is_unlisted = false;
+  absl::Status listed;
 };
 
 // A path of a configuration in two: the longest folder without braces and wildcards, and the rest.
@@ -40,6 +48,7 @@ absl::StatusOr<std::shared_ptr<Store>> OpenStore(const std::string& root, const 
 struct SourceOptions {
   Store::Progress progress = nullptr;  // of listing, if set
   uint64_t most = ~uint64_t{};         // objects of a folder are enough, whichever they are
+  bool may_be_unlisted = false;        // else a folder that the store cannot list is its error
 };
 
 // Finds the objects that `paths` stand for, below the folder that they have in common. A folder stands for all below

@@ -37,19 +37,7 @@ std::optional<ObjectInfo> Find(const Source& source) {
   return described.ok() ? std::optional(described->front()) : std::nullopt;
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<PreparedImages>> PreparedBeside(const Source& source) {
-  const auto object = Find(source);
-  if (!object.has_value()) return std::nullopt;
-  if (object->size > kMostBytes) return NamedError(object->name, absl::InvalidArgumentError("is too large"));
-  std::string text(object->size, '\0');
-  STOKER_RETURN_IF_ERROR(ReadNow(*source.store, {&*object, 0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}}));
-  v1::Prepared prepared;
-  STOKER_RETURN_IF_ERROR(ParseYaml(text, ShortPrintableName(object->name), prepared));
-  if (const absl::Status servable = CheckServable(prepared); !servable.ok())
-    return NamedError(source.store->description(), servable);
-  if (!prepared.has_pipeline()) return std::nullopt;
+PreparedImages ImagesOf(const v1::Prepared& prepared) {
   PreparedImages images;
   images.ops.assign(prepared.pipeline().ops().begin(), prepared.pipeline().ops().end());
   images.settings = DecodeSettings(prepared.pipeline());
@@ -58,6 +46,31 @@ absl::StatusOr<std::optional<PreparedImages>> PreparedBeside(const Source& sourc
     absl::StrAppend(&images.identity, part.size(), ":", part);
   absl::StrAppend(&images.identity, prepared.pixel_version());
   return images;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedShards> PreparedBeside(const Source& source) {
+  PreparedShards found;
+  const auto object = Find(source);
+  if (!object.has_value()) return found;
+  if (object->size > kMostBytes) return NamedError(object->name, absl::InvalidArgumentError("is too large"));
+  std::string text(object->size, '\0');
+  STOKER_RETURN_IF_ERROR(ReadNow(*source.store, {&*object, 0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}}));
+  v1::Prepared prepared;
+  STOKER_RETURN_IF_ERROR(ParseYaml(text, ShortPrintableName(object->name), prepared));
+  if (const absl::Status servable = CheckServable(prepared); !servable.ok())
+    return NamedError(source.store->description(), servable);
+  found.columns.assign(prepared.shards().columns().begin(), prepared.shards().columns().end());
+  if (prepared.has_pipeline()) found.images = ImagesOf(prepared);
+  return found;
+}
+
+v1::DatasetConfig WithFields(v1::DatasetConfig config, const std::vector<v1::PreparedColumn>& columns) {
+  if (!config.has_webdataset() || !config.webdataset().fields().empty()) return config;
+  for (const v1::PreparedColumn& column : columns)
+    (*config.mutable_webdataset()->mutable_fields())[column.field()].set_from(column.member());
+  return config;
 }
 
 }  // namespace stoker

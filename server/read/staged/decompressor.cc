@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -116,7 +117,11 @@ class Zstd final : public Members {
   ~Zstd() override { ZSTD_freeDStream(stream_); }
 
  private:
-  absl::Status Begin() override { return absl::OkStatus(); }
+  absl::Status Begin() override {
+    header_.clear();
+    frame_made_ = 0;
+    return absl::OkStatus();
+  }
 
   absl::Status Step(std::span<const uint8_t> bytes, size_t& taken, size_t& made) override {
     ZSTD_inBuffer in = {bytes.data(), bytes.size(), 0};
@@ -125,11 +130,38 @@ class Zstd final : public Members {
     taken = in.pos;
     made = out.pos;
     if (ZSTD_isError(left)) return Wrong(ZSTD_getErrorName(left));
-    if (left == 0) inside_ = false;
+    frame_made_ += made;
+    const size_t of_header = std::min(taken, kHeaderBytes - header_.size());
+    header_.insert(header_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(of_header));
+    if (header_.size() >= sizeof(uint32_t) && !IsFrame()) return Wrong("it is no zstd file of today's format");
+    if (left > 0) return absl::OkStatus();
+    inside_ = false;
+    // The library compares the frame's size with what it made only where it gets the frame at once.
+    const unsigned long long size = ZSTD_getFrameContentSize(header_.data(), header_.size());
+    if (size < ZSTD_CONTENTSIZE_ERROR && size != frame_made_) return Wrong("it has other bytes than it tells of");
     return absl::OkStatus();
   }
 
+  // Whether the frame is one, or one to be skipped, and none of the formats before version 0.8, of which the library
+  // takes some, and only where it gets them at once.
+  bool IsFrame() const {
+    uint32_t magic = 0;
+    std::memcpy(&magic, header_.data(), sizeof magic);
+    return magic == ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+  }
+
+  static constexpr size_t kHeaderBytes = 18;  // is the most that a frame's header has
+
+  std::vector<uint8_t> header_;  // the frame's first bytes
+  uint64_t frame_made_ = 0;      // of the frame
   ZSTD_DStream* const stream_;
+};
+
+// What is not compressed.
+class Copier final : public Decompressor {
+ public:
+  absl::Status Take(std::span<const uint8_t> bytes, const Sink& sink) override { return sink(bytes); }
+  absl::Status Finish() const override { return absl::OkStatus(); }
 };
 
 bool EndsWith(std::string_view name, std::string_view suffix) {
@@ -157,8 +189,12 @@ std::string PlainName(std::string_view name) {
 }
 
 std::unique_ptr<Decompressor> Decompressor::Create(Compression compression) {
-  if (compression == Compression::kGzip) return std::make_unique<Gzip>();
-  return std::make_unique<Zstd>();
+  switch (compression) {
+    case Compression::kGzip: return std::make_unique<Gzip>();
+    case Compression::kZstd: return std::make_unique<Zstd>();
+    case Compression::kNone: break;
+  }
+  return std::make_unique<Copier>();
 }
 
 }  // namespace stoker

@@ -17,6 +17,7 @@ namespace stoker {
 enum class Compression {
   kGzip,  // RFC 1952, of one member or several
   kZstd,  // RFC 8878, of one frame or several, whose windows are up to 128 MiB
+  kNone,  // not at all: the bytes stay as they are
 };
 
 // Returns how a file of this name is compressed: .gz, .tgz, .zst and .zstd; nothing for another name. Pure.

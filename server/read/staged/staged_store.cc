@@ -16,7 +16,7 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::Stage(const std::vector<Obj
   std::optional<Compression> all;
   if (by_beginning && !objects.empty()) {
     std::vector<uint8_t> begin(std::min<uint64_t>(objects[0].size, 4));
-    STOKER_RETURN_IF_ERROR(ReadNow(*store_, {&objects[0], 0, begin}));
+    STOKER_RETURN_IF_ERROR(ReadNow(below(), {&objects[0], 0, begin}));
     all = CompressionByBeginning(begin);
   }
   for (const ObjectInfo& object : objects) {
@@ -40,10 +40,24 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::Stage(const std::vector<Obj
   return plain;
 }
 
+absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageWhole(const std::vector<ObjectInfo>& objects) {
+  if (!below().is_remote()) return Stage(objects, /*by_beginning=*/false);
+  std::vector<Staging::Compressed> all;
+  for (const ObjectInfo& object : objects)
+    all.push_back({object, CompressionOf(object.name).value_or(Compression::kNone)});
+  return StageAll(all);
+}
+
 absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageAll(const std::vector<Staging::Compressed>& objects) {
   if (staging_ == nullptr) {
     uint64_t bytes = 0;
     for (const Staging::Compressed& one : objects) bytes += one.object.size;
+    if (objects[0].compression == Compression::kNone)
+      return NamedError(
+          objects[0].object.name,
+          absl::UnimplementedError(absl::StrCat(
+              "is read by many small reads, for which it has to be local, as are ", objects.size(), " files of ", bytes,
+              " bytes: say where to keep copies, by `raw_cache: {disk: {path: /nvme/stoker, size: ...}}`")));
     return NamedError(
         objects[0].object.name,
         absl::UnimplementedError(absl::StrCat(
@@ -53,7 +67,7 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageAll(const std::vector<
             "say where to keep them, by `raw_cache: {disk: {path: /nvme/stoker, size: ...}}`, or decompress them for "
             "good (gunzip, unzstd): images hardly shrink anyway")));
   }
-  STOKER_ASSIGN_OR_RETURN(const auto files, staging_->Stage(*store_, objects));
+  STOKER_ASSIGN_OR_RETURN(const auto files, staging_->Stage(below(), objects));
   std::vector<ObjectInfo> plain;
   absl::MutexLock lock(&mutex_);
   for (size_t i = 0; i < objects.size(); ++i) {
@@ -64,20 +78,34 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageAll(const std::vector<
   return plain;
 }
 
+absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageNamed(std::vector<ObjectInfo> objects) {
+  std::vector<Staging::Compressed> compressed;
+  for (const ObjectInfo& object : objects)
+    if (const auto compression = CompressionOf(object.name); compression.has_value())
+      compressed.push_back({object, *compression});
+  if (compressed.empty()) return objects;
+  STOKER_ASSIGN_OR_RETURN(const auto staged, StageAll(compressed));
+  auto next = staged.begin();
+  for (ObjectInfo& object : objects)
+    if (CompressionOf(object.name).has_value()) object = *next++;
+  return objects;
+}
+
 bool StagedStore::has_staged() const {
   absl::MutexLock lock(&mutex_);
   return !staged_.empty();
 }
 
-bool StagedStore::is_remote() const { return !has_staged() && store_->is_remote(); }
+bool StagedStore::is_remote() const { return !has_staged() && below().is_remote(); }
 
 absl::StatusOr<std::vector<ObjectInfo>> StagedStore::Describe(const std::vector<std::string>& names) {
-  auto plain = store_->Describe(names);
+  auto plain = below().Describe(names);
+  if (plain.ok()) return StageNamed(*std::move(plain));
   if (!absl::IsNotFound(plain.status())) return plain;
   for (const char* suffix : {".zstd", ".zst", ".gz"}) {
     std::vector<std::string> compressed;
     for (const std::string& name : names) compressed.push_back(name + suffix);
-    const auto described = store_->Describe(compressed);
+    const auto described = below().Describe(compressed);
     if (absl::IsNotFound(described.status()) || absl::IsPermissionDenied(described.status())) continue;
     STOKER_RETURN_IF_ERROR(described.status());
     std::vector<Staging::Compressed> objects;
@@ -94,7 +122,7 @@ void StagedStore::Read(const Range& range, Done done) {
     const auto found = staged_.find(range.object->name);
     if (found != staged_.end()) entry = found->second;
   }
-  if (!entry.has_value()) return store_->Read(range, std::move(done));
+  if (!entry.has_value()) return below().Read(range, std::move(done));
   const absl::Status read = ReadStaged(*std::move(entry), range);
   done(read.ok() ? read : NamedError(range.object->name, read));
 }
@@ -115,7 +143,7 @@ absl::Status StagedStore::ReadStaged(Entry entry, const Range& range) {
     now = staged_.at(entry.plain.name).file;
   }
   if (now != entry.file) return now->Read(range.offset, range.into);
-  auto anew = staging_->Restage(*store_, entry.compressed);
+  auto anew = staging_->Restage(below(), entry.compressed);
   if (!anew.ok())
     return absl::UnavailableError(
         absl::StrCat("what was staged is damaged, and cannot be staged anew: ", anew.status().message()));

@@ -34,8 +34,9 @@ constexpr uint64_t kRoomStep = uint64_t{16} << 20;
 // An object that is smaller may shrink as it likes.
 constexpr uint64_t kAnyRatioBytes = uint64_t{64} << 20;
 
-std::string KeyOf(const Store& store, const ObjectInfo& object) {
-  Fingerprint key("stoker.staged.v1");
+std::string KeyOf(const Store& store, const Staging::Compressed& staged) {
+  const ObjectInfo& object = staged.object;
+  Fingerprint key(staged.compression == Compression::kNone ? "stoker.staged_copy.v1" : "stoker.staged.v1");
   for (const std::string& text : {store.identity(), object.name, object.version}) {
     key.AddNumber(text.size());
     key.AddBytes(text);
@@ -155,6 +156,7 @@ absl::StatusOr<std::unique_ptr<Staging>> Staging::Open(Options options) {
   RemoveLeftovers(options.path);
   std::unique_ptr<Staging> staging(new Staging(std::move(options)));
   staging->MakeRoom(0);
+  staging->TellRoom();
   return staging;
 }
 
@@ -176,10 +178,13 @@ uint64_t Staging::bytes() const {
 absl::StatusOr<Staging::Files> Staging::Stage(Store& store, const std::vector<Compressed>& objects) {
   uint64_t all = 0;
   for (const Compressed& one : objects) all += one.object.size;
+  const bool are_copies = !objects.empty() && objects[0].compression == Compression::kNone;
   if (all > options_.size_bytes)
-    return absl::ResourceExhaustedError(absl::StrCat("the compressed shards alone have ", all,
-                                                     " bytes, where raw_cache.disk.size allows ", options_.size_bytes,
-                                                     " for them decompressed: raise it, or decompress them for good"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the ", are_copies ? "shards have " : "compressed shards alone have ", all,
+                     " bytes, where raw_cache.disk.size allows ", options_.size_bytes,
+                     are_copies ? " for them: raise it, or copy them to a local disk for good"
+                                : " for them decompressed: raise it, or decompress them for good"));
   struct {
     absl::Mutex mutex;
     absl::Status status ABSL_GUARDED_BY(mutex);
@@ -216,7 +221,7 @@ absl::StatusOr<Staging::Files> Staging::Stage(Store& store, const std::vector<Co
 }
 
 absl::StatusOr<std::shared_ptr<const StagedFile>> Staging::Restage(Store& store, const Compressed& object) {
-  unlink(PathOf(KeyOf(store, object.object)).c_str());
+  unlink(PathOf(KeyOf(store, object)).c_str());
   return StageOne(store, object, [](uint64_t) {});
 }
 
@@ -231,7 +236,7 @@ absl::StatusOr<std::shared_ptr<const StagedFile>> Staging::OpenKept(const std::s
 
 absl::StatusOr<std::shared_ptr<const StagedFile>> Staging::StageOne(Store& store, const Compressed& object,
                                                                     const std::function<void(uint64_t)>& took) {
-  const std::string key = KeyOf(store, object.object), lock_path = PathOf(key) + ".lock";
+  const std::string key = KeyOf(store, object), lock_path = PathOf(key) + ".lock";
   auto kept = OpenKept(key);
   if (kept.ok()) {
     took(object.object.size);
@@ -277,7 +282,7 @@ absl::Status Staging::Make(Store& store, const Compressed& object, const std::st
   STOKER_RETURN_IF_ERROR(decompressor->Finish());
   STOKER_RETURN_IF_ERROR(making.Keep(writer, key, path));
   absl::MutexLock lock(&mutex_);
-  kept_bytes_ += writer.plain_bytes();
+  kept_bytes_ += writer.plain_bytes();  // `making` gives back, and tells, what it had taken for them.
   return absl::OkStatus();
 }
 
@@ -288,17 +293,30 @@ absl::Status Staging::Grow(uint64_t bytes) {
     making_bytes_ += bytes;
     return true;
   };
-  if (fits()) return absl::OkStatus();
-  MakeRoom(bytes);
-  if (fits()) return absl::OkStatus();
+  bool has_room = fits();
+  if (!has_room) {
+    MakeRoom(bytes);
+    has_room = fits();
+  }
+  TellRoom();
+  if (has_room) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("raw_cache.disk.size, of which ", options_.size_bytes, " bytes are for decompressed shards, has no ",
-                   "room for it beside the others: raise it, or decompress the shards for good"));
+      absl::StrCat("raw_cache.disk.size, of which ", options_.size_bytes, " bytes are for staged shards, has no room ",
+                   "for it beside the others: raise it, or decompress or copy the shards for good"));
 }
 
 void Staging::Shrink(uint64_t bytes) {
-  absl::MutexLock lock(&mutex_);
-  making_bytes_ -= bytes;
+  {
+    absl::MutexLock lock(&mutex_);
+    making_bytes_ -= bytes;
+  }
+  TellRoom();
+}
+
+void Staging::TellRoom() {
+  if (options_.on_room == nullptr) return;
+  absl::MutexLock telling(&telling_);  // So that what is told last is what is so.
+  options_.on_room(bytes());
 }
 
 void Staging::MakeRoom(uint64_t bytes) {

@@ -18,14 +18,16 @@
 
 namespace stoker {
 
-// A folder that keeps files decompressed. Any number of datasets and processes share it, and the next start finds it as
-// it was. A file's name is the SHA-256 of its store, name, size and version, so a changed object is another file.
+// A folder that keeps files decompressed, or copies of files that are not compressed. Any number of datasets and
+// processes share it, and the next start finds it as it was. A file's name is the SHA-256 of its store, name, size and
+// version, so a changed object is another file.
 //
 // A file appears under its name when it is whole. While one process makes it, others wait for it (flock). What a killed
 // one left is removed. The folder may be deleted at any time: files that are open go on, others are made anew.
 //
 // Thread-safe. The files take at most `size_bytes` in all: those that nobody in this process uses go first, from the
-// one that was opened longest ago on. No lock is held over I/O but the file's own.
+// one that was opened longest ago on. No lock is held over I/O but the file's own, and the one that on_room is called
+// under.
 class Staging {
  public:
   // A stream of zeros shrinks 1032 times by gzip. What shrinks more is made to fill disks.
@@ -37,6 +39,9 @@ class Staging {
     int threads = 4;  // files that are made at once; each takes some MiB of memory, and up to 128 MiB for zstd
     // If set, it is called now and then with the compressed bytes that were taken, by one thread at a time.
     std::function<void(uint64_t taken, uint64_t of)> progress;
+    // If set, it is called with the bytes that the files take, or are about to take, whenever these are others; by one
+    // thread at a time.
+    std::function<void(uint64_t bytes)> on_room = nullptr;
   };
 
   // Makes the folder. Unavailable where that fails; the error names it.
@@ -44,7 +49,7 @@ class Staging {
 
   struct Compressed {
     ObjectInfo object;
-    Compression compression = Compression::kGzip;
+    Compression compression = Compression::kGzip;  // with kNone it is copied
   };
   using Files = std::vector<std::shared_ptr<const StagedFile>>;
 
@@ -76,6 +81,7 @@ class Staging {
   // Takes room for bytes that are written next. Removes files for it.
   absl::Status Grow(uint64_t bytes);
   void Shrink(uint64_t bytes);
+  void TellRoom();
   std::string PathOf(const std::string& key) const;
 
   // Removes files that are not in use until `bytes` more have room, or none is left; and counts what is there.
@@ -83,6 +89,7 @@ class Staging {
 
   const Options options_;
   mutable absl::Mutex mutex_;
+  absl::Mutex telling_ ABSL_ACQUIRED_BEFORE(mutex_);                                     // by one thread at a time
   absl::Mutex removing_ ABSL_ACQUIRED_BEFORE(mutex_);                                    // by one thread at a time
   uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;                                      // of whole files
   uint64_t making_bytes_ ABSL_GUARDED_BY(mutex_) = 0;                                    // of files that are written

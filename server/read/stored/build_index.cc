@@ -28,7 +28,8 @@ struct Build {
 }  // namespace
 
 absl::StatusOr<ShardIndex> BuildIndex(Store& store, const ShardFormat& format, std::vector<ObjectInfo> objects,
-                                      int threads, const std::function<void(uint64_t samples)>& progress) {
+                                      int threads, const std::function<void(uint64_t samples)>& progress,
+                                      const std::atomic<bool>* stop) {
   Build build;
   {
     absl::MutexLock lock(&build.mutex);
@@ -36,7 +37,7 @@ absl::StatusOr<ShardIndex> BuildIndex(Store& store, const ShardFormat& format, s
     build.index.parts = format.parts();
   }
   const auto work = [&] {
-    for (size_t i; !build.failed && (i = build.next++) < objects.size();) {
+    for (size_t i; !build.failed && !(stop != nullptr && *stop) && (i = build.next++) < objects.size();) {
       auto rows = format.Index(store, objects[i]);
       absl::MutexLock lock(&build.mutex);
       build.status.Update(rows.status());
@@ -57,6 +58,7 @@ absl::StatusOr<ShardIndex> BuildIndex(Store& store, const ShardFormat& format, s
   for (std::thread& worker : workers) worker.join();
   absl::MutexLock lock(&build.mutex);
   STOKER_RETURN_IF_ERROR(build.status);
+  if (build.appended < objects.size()) return absl::CancelledError("stopped");
   return std::move(build.index);
 }
 

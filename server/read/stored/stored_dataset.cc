@@ -46,6 +46,12 @@ void StoredDataset::TakeOver(const PreparedImages& prepared) {
 
 absl::StatusOr<ShardIndex> StoredDataset::FindIndex(std::vector<ObjectInfo> objects, const Options& options) {
   std::sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  if (options.beside) {
+    auto found = options.beside(*format_, objects);
+    if (found.ok()) return found;
+    warnings_.push_back(absl::StrCat("the index beside the shards is not used: ", found.status().message(),
+                                     "; `stokerd index` writes it anew"));
+  }
   const IndexKey key = {store_->description(), format_->identity()};
   const std::string path = options.cache_dir.empty() ? "" : IndexPath(options.cache_dir, key, objects);
   if (!path.empty()) {

@@ -40,9 +40,12 @@ class StoredDataset final : public Dataset, private StoredSamples {
     std::shared_ptr<RawCache> cache = nullptr;  // keeps what is read from a store that is remote; null: nothing does
     // What was done to the images before, if anything was.
     std::optional<PreparedImages> prepared;
+    // If set, it returns the index that lies beside the shards, or says why that cannot be used.
+    std::function<absl::StatusOr<ShardIndex>(const ShardFormat&, const std::vector<ObjectInfo>&)> beside = nullptr;
   };
 
-  // Opens the shards `objects` of `store`. The index comes from the cache if that still holds, or else from the shards.
+  // Opens the shards `objects` of `store`. The index is the one beside the shards, else it comes from the cache if that
+  // still holds, or else from the shards. The fingerprint is the same by all ways.
   // Errors are those of the format and the store, and InvalidArgument where there is no sample.
   static absl::StatusOr<std::unique_ptr<StoredDataset>> Open(std::shared_ptr<Store> store,
                                                              std::vector<ObjectInfo> objects,
@@ -55,6 +58,7 @@ class StoredDataset final : public Dataset, private StoredSamples {
   uint64_t resident_bytes() const override { return sizeof(*this) + index_.resident_bytes(); }
   std::string description() const override;
   std::string SampleName(uint64_t id) const override;
+  uint64_t StoredBytes(uint64_t id) const override { return index_.sizes[id]; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
   const StoredSamples* stored() const override { return store_->is_remote() ? this : nullptr; }
 

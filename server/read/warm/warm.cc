@@ -100,6 +100,7 @@ class Warming {
     for (uint64_t id = 0; id < dataset.size() && !Ends(); ++id) {
       if (!stored->Has(id)) continue;
       const StoredSamples::Place place = stored->PlaceOf(id);
+      if (place.size == 0) continue;  // It has no bytes of its own to keep.
       visit(id, KeyOf(stored->StoreOf(place.object), stored->ObjectAt(place.object), place.offset, place.size),
             place.size);
     }

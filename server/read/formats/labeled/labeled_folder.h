@@ -38,6 +38,7 @@ class LabeledFolder final : public Dataset, private Labels {
   uint64_t resident_bytes() const override;
   std::string description() const override;
   std::string SampleName(uint64_t id) const override;
+  uint64_t StoredBytes(uint64_t id) const override { return files_.sizes[id]; }
   const Labels* labels() const override { return this; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;
 

@@ -145,8 +145,9 @@ absl::StatusOr<bool> LmdbTree::WalkLeaf(Bytes page, uint64_t number, Progress& p
 
 absl::StatusOr<uint64_t> LmdbTree::OffsetOf(const LmdbNode& node, uint64_t page) const {
   if (!node.is_large) return page * page_bytes_ + node.offset;
-  const uint64_t most = node.page < pages_ ? (pages_ - node.page) * page_bytes_ - kLmdbPageHeaderBytes : 0;
-  if (node.page > 1 && node.value_bytes <= most) return node.page * page_bytes_ + kLmdbPageHeaderBytes;
+  const bool is_there = node.page > 1 && node.page < pages_;
+  const uint64_t most = is_there ? (pages_ - node.page) * page_bytes_ - kLmdbPageHeaderBytes : 0;
+  if (is_there && node.value_bytes <= most) return node.page * page_bytes_ + kLmdbPageHeaderBytes;
   return Wrong("page ", page, ": the value of '", ShortPrintableName(node.key), "' does not lie in the file");
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "server/read/rows/columns.h"
+
 namespace stoker {
 
 // What the server and stoker-parquet say to each other. The program is compiled without our other libraries, so these
@@ -16,25 +18,10 @@ namespace stoker {
 //   'f', PutBytes of a file's footer   ParquetFooter
 //   'd', PutBytes of a DecodeRequest, and the bytes of its ranges one after another   DecodedColumns
 
-// The type of a column's values, as the answer has them: those that fields do not have become the next wider ones.
-enum class ParquetType : uint8_t {
-  kOther,  // none that a field can have
-  kUint8,  // of uint8 and of booleans
-  kInt16,  // of int8 and int16
-  kInt32,  // of uint16 and int32
-  kInt64,  // of uint32, int64 and uint64
-  kFloat16,
-  kFloat32,
-  kFloat64,
-  kFixed,   // `width` bytes
-  kBinary,  // any number of bytes
-};
-inline constexpr uint8_t kParquetTypes = 10;
-
 // A leaf of a file's schema.
 struct ParquetColumn {
   std::string name;  // with dots between the names of structs and fields, and without those of lists: "image.bytes"
-  ParquetType type = ParquetType::kOther;
+  ColumnType type = ColumnType::kOther;
   uint32_t width = 0;  // bytes of a value; 0 of kBinary
   uint32_t lists = 0;  // within each other
   std::string why;     // of kOther: "is text"
@@ -78,23 +65,6 @@ struct DecodeRequest {
   std::vector<Range> ranges;
 };
 
-// Sizes that say why a row has no value. None can be a size.
-inline constexpr uint32_t kNullRow = ~uint32_t{0};
-inline constexpr uint32_t kOtherShapeRow = kNullRow - 1;  // a list of another shape than the first row's or the asked
-inline constexpr uint32_t kTooLargeRow = kNullRow - 2;    // an uint64 that is no int64
-inline constexpr uint32_t kMostRowBytes = kNullRow - 3;
-
-// The values of a row group, one column after another. The bytes belong to the message that was parsed.
-struct DecodedColumns {
-  struct Column {
-    std::vector<int64_t> shape;   // of lists
-    std::vector<uint32_t> sizes;  // of each row's value
-    std::string_view bytes;       // of all values, one after another
-  };
-  uint64_t rows = 0;
-  std::vector<Column> columns;
-};
-
 std::string SerializeFooter(const ParquetFooter& footer);
 bool ParseFooter(std::string_view message, ParquetFooter& footer);
 
@@ -102,9 +72,6 @@ bool ParseFooter(std::string_view message, ParquetFooter& footer);
 std::string SerializeRequest(const DecodeRequest& request);
 // `bytes` becomes what follows.
 bool ParseRequest(std::string_view message, DecodeRequest& request, std::string_view& bytes);
-
-std::string SerializeColumns(const DecodedColumns& columns);
-bool ParseColumns(std::string_view message, DecodedColumns& columns);
 
 }  // namespace stoker
 

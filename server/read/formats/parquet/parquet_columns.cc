@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/image_magic.h"
+#include "server/read/rows/row_fields.h"
 
 namespace stoker {
 namespace {
@@ -26,22 +26,6 @@ std::string ImageOf(const std::string& name, const char* part, const char* other
   return HasColumn(columns, image + other) && !HasColumn(columns, image) ? image : "";
 }
 
-v1::Dtype DtypeOf(ParquetType type) {
-  switch (type) {
-    case ParquetType::kUint8:
-    case ParquetType::kFixed: return v1::DTYPE_UINT8;
-    case ParquetType::kInt16: return v1::DTYPE_INT16;
-    case ParquetType::kInt32: return v1::DTYPE_INT32;
-    case ParquetType::kInt64: return v1::DTYPE_INT64;
-    case ParquetType::kFloat16: return v1::DTYPE_FLOAT16;
-    case ParquetType::kFloat32: return v1::DTYPE_FLOAT32;
-    case ParquetType::kFloat64: return v1::DTYPE_FLOAT64;
-    case ParquetType::kOther:
-    case ParquetType::kBinary: break;
-  }
-  return v1::DTYPE_UNSPECIFIED;
-}
-
 }  // namespace
 
 std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns) {
@@ -52,28 +36,32 @@ std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<
   }
   std::vector<uint32_t> candidates;
   for (uint32_t i = 0; i < columns.size(); ++i)
-    if (columns[i].type != ParquetType::kOther && (asked.empty() || names.contains(columns[i].name)))
+    if (columns[i].type != ColumnType::kOther && (asked.empty() || names.contains(columns[i].name)))
       candidates.push_back(i);
   return candidates;
 }
 
-absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const RowGroup& group, size_t place, bool is_asked) {
+ParquetColumnFacts FactsOf(const ParquetColumn& column, const RowGroup& group, size_t place) {
+  ParquetColumnFacts facts{.is_known = true};
   uint64_t row = 0;
   while (row < group.rows() && group.SizeOf(place, row) > kMostRowBytes) ++row;
-  if (row == group.rows()) return absl::InvalidArgumentError("has no value in the first row group");
-  for (uint64_t other = 0; !is_asked && other < group.rows(); ++other)
-    if (group.SizeOf(place, other) == kOtherShapeRow) return absl::InvalidArgumentError("has lists of several lengths");
-  SourceField field{.dtype = DtypeOf(column.type), .shape = group.ShapeOf(place)};
-  if (column.type == ParquetType::kBinary) {
-    if (!BeginsAsImage(group.ValueOf(place, row)))
-      return absl::InvalidArgumentError("is bytes of no fixed size, and no image");
-    field.kind = SourceField::Kind::kEncodedImage;
-    return field;
-  }
-  if (column.type == ParquetType::kFixed) field.shape.push_back(column.width);
-  if (DenseBytes(field) > kMaxSampleBytes)
-    return absl::InvalidArgumentError(absl::StrCat("is ", FieldWords(field), ", above ", kMaxSampleBytes, " bytes"));
-  return field;
+  facts.has_value = row < group.rows();
+  if (!facts.has_value) return facts;
+  for (uint64_t other = 0; other < group.rows(); ++other)
+    facts.has_other_shape = facts.has_other_shape || group.SizeOf(place, other) == kOtherShapeRow;
+  facts.is_image = column.type == ColumnType::kBinary && BeginsAsImage(group.ValueOf(place, row));
+  facts.shape = group.ShapeOf(place);
+  return facts;
+}
+
+absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const ParquetColumnFacts& facts, bool is_asked) {
+  if (!facts.has_value) return absl::InvalidArgumentError("has no value in the first row group");
+  if (!is_asked && facts.has_other_shape) return absl::InvalidArgumentError("has lists of several lengths");
+  if (facts.shape.size() != column.lists) return absl::InvalidArgumentError("has lists of a shape that cannot be");
+  std::vector<int64_t> shape = facts.shape;
+  if (column.type == ColumnType::kBinary) return FieldOfBytes(facts.is_image, std::move(shape), 0);
+  if (column.type == ColumnType::kFixed) shape.push_back(column.width);
+  return DenseField(column.type, std::move(shape));
 }
 
 absl::StatusOr<FieldMapping> MapColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns,

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/read/formats/mapping/field_mapping.h"
 #include "server/read/formats/parquet/messages.h"
-#include "server/read/formats/parquet/parquet_reader.h"
+#include "server/read/rows/row_group.h"
 
 namespace stoker {
 
@@ -17,10 +17,21 @@ namespace stoker {
 // that fields have.
 std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns);
 
-// Returns the field that a column is, as the column `place` of a decoded row group shows it: an image where the first
-// value begins as one. Lists of several lengths are no field, unless it `is_asked` for, where the first one's shape
-// holds.
-absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const RowGroup& group, size_t place, bool is_asked);
+// What a decoded row group shows of a column. A plain value.
+struct ParquetColumnFacts {
+  bool is_known = false;   // else it was not decoded
+  bool has_value = false;  // else each row is null
+  bool is_image = false;   // the first value begins as one
+  bool has_other_shape = false;
+  std::vector<int64_t> shape;  // of the first list
+};
+
+// Returns what the column `place` of a decoded row group shows.
+ParquetColumnFacts FactsOf(const ParquetColumn& column, const RowGroup& group, size_t place);
+
+// Returns the field that a column is: an image where the first value begins as one. Lists of several lengths are no
+// field, unless it `is_asked` for, where the first one's shape holds.
+absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const ParquetColumnFacts& facts, bool is_asked);
 
 // Maps the columns, whose fields are in `fields` in their order, as MapFields does. A struct of `bytes` and `path`, as
 // Hugging Face stores images, is called by its name alone: both `image` and `image.bytes` are its bytes, and its path

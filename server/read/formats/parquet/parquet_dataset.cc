@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "common/check.h"
@@ -14,17 +15,22 @@
 #include "common/status_macros.h"
 #include "server/read/formats/parquet/parquet_columns.h"
 #include "server/read/printable_name.h"
+#include "server/read/rows/row_fields.h"
 
 namespace stoker {
 namespace {
 
-constexpr uint64_t kDefaultCacheBytes = uint64_t{256} << 20;
+// Row groups that are loaded ahead at once. They wait for the store rather than the CPU.
+constexpr int kLoaders = 8;
 
 // Bytes that a row takes in each column beside its value.
 constexpr uint64_t kRowBytes = sizeof(uint32_t) + sizeof(uint64_t);
 
+// Bytes that a decoded row group takes beside its rows, and beside each of its columns' values, about.
+constexpr uint64_t kGroupBytes = 512, kColumnBytes = 128;
+
 // Returns the place of the column of that name, or nothing.
-std::optional<uint32_t> PlaceOf(const std::vector<ParquetColumn>& columns, const std::string& name) {
+std::optional<uint32_t> ColumnOf(const std::vector<ParquetColumn>& columns, const std::string& name) {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
   if (found == columns.end()) return std::nullopt;
   return static_cast<uint32_t>(found - columns.begin());
@@ -44,95 +50,193 @@ absl::Status TooLarge(const ObjectInfo& shard, uint64_t group, uint64_t rows) {
                                                  " of memory: write it with smaller row groups, such as of 100 rows")));
 }
 
+int Children() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+using FilesProgress = std::function<void(uint64_t samples, uint64_t files)>;
+
+FilesProgress CountSamples(const std::function<void(uint64_t samples)>& progress) {
+  if (!progress) return nullptr;
+  return [progress](uint64_t samples, uint64_t) { progress(samples); };
+}
+
+bool HasRows(const ParquetRowGroup& group) { return group.rows > 0; }
+
+// Returns the first shard that has rows; the end where none has.
+std::vector<ParquetTable::Shard>::const_iterator FirstWithRows(const ParquetTable& table) {
+  return std::find_if(table.shards.begin(), table.shards.end(), [](const ParquetTable::Shard& shard) {
+    return std::any_of(shard.footer.row_groups.begin(), shard.footer.row_groups.end(), HasRows);
+  });
+}
+
+// Reads the footers of all shards, by threads of which each has one at a time.
+absl::StatusOr<ParquetTable> ReadTable(ParquetReader& reader, Store& store, const std::vector<ObjectInfo>& shards,
+                                       int threads, const FilesProgress& progress, const std::atomic<bool>* stop) {
+  ParquetTable table;
+  for (const ObjectInfo& shard : shards) table.shards.push_back({shard, {}});
+  absl::Mutex mutex;
+  absl::Status status;
+  uint64_t rows = 0, files = 0;
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto work = [&] {
+    for (size_t i; !failed && !(stop != nullptr && *stop) && (i = next++) < shards.size();) {
+      auto footer = reader.ReadFooter(store, shards[i]);
+      absl::MutexLock lock(&mutex);
+      status.Update(footer.status());
+      failed = !status.ok();
+      if (!footer.ok()) return;
+      for (const ParquetRowGroup& group : footer->row_groups) rows += group.rows;
+      table.shards[i].footer = *std::move(footer);
+      ++files;
+      if (progress) progress(rows, files);
+    }
+  };
+  std::vector<std::thread> workers;
+  for (size_t i = 1; i < std::min<size_t>(std::max(threads, 1), shards.size()); ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  STOKER_RETURN_IF_ERROR(status);
+  if (files < shards.size()) return absl::CancelledError("stopped");
+  return table;
+}
+
+// Decodes the columns that the first row group with rows has for the wanted fields, unless the table tells of all.
+absl::Status LearnFacts(const v1::Parquet& config, ParquetReader& reader, Store& store, ParquetTable& table) {
+  const auto shard = FirstWithRows(table);
+  if (shard == table.shards.end())
+    return absl::InvalidArgumentError(absl::StrCat(store.description(), ": there is no row in its Parquet files"));
+  const ParquetFooter& footer = shard->footer;
+  table.facts.resize(footer.columns.size());
+  const auto first = std::find_if(footer.row_groups.begin(), footer.row_groups.end(), HasRows);
+  const auto number = static_cast<uint64_t>(first - footer.row_groups.begin());
+  StoredRowGroup group{.shard = &shard->object, .rows = first->rows, .footer = first->footer};
+  uint64_t bytes = 0;
+  for (const uint32_t column : CandidateColumns(config.fields(), footer.columns)) {
+    if (table.facts[column].is_known) continue;
+    group.columns.push_back({.column = column});
+    group.chunks.push_back(first->chunks[column]);
+    if (!Add(first->chunks[column].decoded, 1, bytes) ||
+        !Add(first->rows, footer.columns[column].width + kRowBytes, bytes))
+      return TooLarge(shard->object, number, first->rows);
+  }
+  if (group.columns.empty()) return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(const auto decoded, reader.Decode(store, group, number));
+  for (size_t i = 0; i < group.columns.size(); ++i) {
+    const uint32_t column = group.columns[i].column;
+    table.facts[column] = FactsOf(footer.columns[column], *decoded, i);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+// The row groups as those who read ahead see them: objects without bytes, called by their numbers. To read one is to
+// load it into the cache. It always ends well, since whoever needs a sample then meets what went wrong.
+class ParquetDataset::RowGroups final : public Store {
+ public:
+  explicit RowGroups(const ParquetDataset& dataset) : dataset_(dataset) {}
+
+  std::string description() const override { return dataset_.store_->description(); }
+  bool is_remote() const override { return true; }
+  absl::StatusOr<std::vector<ObjectInfo>> List(const Listing&) override {
+    return absl::UnimplementedError("row groups are not listed");
+  }
+  absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>&) override {
+    return absl::UnimplementedError("row groups are not described");
+  }
+  void Read(const Range& range, Done done) override {
+    uint64_t number = 0;
+    STOKER_CHECK(absl::SimpleAtoi(range.object->name, &number) && number < dataset_.groups_.size());
+    dataset_.LoadAhead(dataset_.groups_[number], [done = std::move(done)] { done(absl::OkStatus()); });
+  }
+
+ private:
+  const ParquetDataset& dataset_;
+};
 
 ParquetDataset::ParquetDataset(std::shared_ptr<Store> store, std::vector<ObjectInfo> shards, const Options& options)
     : store_(std::move(store)),
       shards_(std::move(shards)),
       name_(options.name),
-      reader_(std::make_unique<ParquetReader>(options.program,
-                                              std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {}
+      reader_(std::make_unique<ParquetReader>(options.program, Children())),
+      row_groups_(std::make_unique<RowGroups>(*this)),
+      loader_(std::make_unique<RowGroupLoader>(kLoaders)) {}
+
+ParquetDataset::~ParquetDataset() = default;
 
 absl::StatusOr<std::unique_ptr<ParquetDataset>> ParquetDataset::Open(const v1::Parquet& config,
                                                                      std::shared_ptr<Store> store,
                                                                      std::vector<ObjectInfo> shards,
                                                                      const Options& options) {
   std::unique_ptr<ParquetDataset> dataset(new ParquetDataset(std::move(store), std::move(shards), options));
-  STOKER_RETURN_IF_ERROR(dataset->Learn(config));
-  STOKER_RETURN_IF_ERROR(dataset->ReadFooters(options));
+  STOKER_ASSIGN_OR_RETURN(const ParquetTable table, dataset->FindTable(config, options));
+  STOKER_RETURN_IF_ERROR(dataset->TakeFields(config, table));
+  STOKER_RETURN_IF_ERROR(dataset->TakeGroups(table));
   STOKER_RETURN_IF_ERROR(dataset->SizeCache(config.cache()));
   dataset->fingerprint_ = dataset->Fingerprint();
   return dataset;
 }
 
-// Learns the fields from the first row group that has rows.
-absl::Status ParquetDataset::Learn(const v1::Parquet& config) {
-  for (const ObjectInfo& shard : shards_) {
-    STOKER_ASSIGN_OR_RETURN(const ParquetFooter footer, reader_->ReadFooter(*store_, shard));
-    const auto first = std::find_if(footer.row_groups.begin(), footer.row_groups.end(),
-                                    [](const ParquetRowGroup& group) { return group.rows > 0; });
-    if (first == footer.row_groups.end()) continue;
-    const auto number = static_cast<uint64_t>(first - footer.row_groups.begin());
-    StoredRowGroup group{.shard = &shard, .rows = first->rows, .footer = first->footer};
-    const std::vector<uint32_t> candidates = CandidateColumns(config.fields(), footer.columns);
-    uint64_t bytes = 0;
-    for (const uint32_t column : candidates) {
-      group.columns.push_back({.column = column});
-      group.chunks.push_back(first->chunks[column]);
-      if (!Add(first->chunks[column].decoded, 1, bytes) ||
-          !Add(first->rows, footer.columns[column].width + kRowBytes, bytes))
-        return TooLarge(shard, number, first->rows);
-    }
-    std::vector<absl::StatusOr<SourceField>> fields;
-    for (const ParquetColumn& column : footer.columns) fields.push_back(absl::InvalidArgumentError(column.why));
-    if (!candidates.empty()) {
-      STOKER_ASSIGN_OR_RETURN(const auto decoded, reader_->Decode(*store_, group, number));
-      for (size_t i = 0; i < candidates.size(); ++i)
-        fields[candidates[i]] = FieldOf(footer.columns[candidates[i]], *decoded, i, !config.fields().empty());
-    }
-    STOKER_ASSIGN_OR_RETURN(mapping_, MapColumns(config.fields(), footer.columns, fields));
-    schema_ = mapping_.schema();
-    warnings_ = mapping_.warnings;
-    for (const MappedField& field : mapping_.fields)
-      columns_.push_back(footer.columns[*PlaceOf(footer.columns, field.from)]);
-    return absl::OkStatus();
+absl::StatusOr<ParquetTable> ParquetDataset::FindTable(const v1::Parquet& config, const Options& options) {
+  if (options.beside) {
+    auto found = options.beside();
+    absl::Status status = found.status();
+    if (status.ok()) status = LearnFacts(config, *reader_, *store_, *found);
+    if (status.ok()) return found;
+    warnings_.push_back(absl::StrCat("the index beside the shards is not used: ", status.message(),
+                                     "; `stokerd index` writes it anew"));
   }
-  return absl::InvalidArgumentError(absl::StrCat(description(), ": there is no row in its files"));
+  const std::string store = store_->description();
+  const std::string path = options.cache_dir.empty() ? "" : TablePath(options.cache_dir, store, shards_);
+  absl::StatusOr<ParquetTable> table = absl::NotFoundError("no index is kept");
+  if (!path.empty()) table = LoadTable(path, store, shards_);
+  const bool is_wrong = !table.ok() && !absl::IsNotFound(table.status()) && !absl::IsFailedPrecondition(table.status());
+  if (is_wrong && !path.empty())
+    warnings_.push_back(absl::StrCat("indexed the shards anew; their index ", ShortPrintableName(path),
+                                     " cannot be used: ", table.status().message()));
+  const bool was_kept = table.ok();
+  if (!was_kept)
+    table = ReadTable(*reader_, *store_, shards_, options.threads, CountSamples(options.progress), nullptr);
+  STOKER_RETURN_IF_ERROR(table.status());
+  const size_t known = table->facts.size();
+  STOKER_RETURN_IF_ERROR(LearnFacts(config, *reader_, *store_, *table));
+  if (path.empty() || (was_kept && known > 0)) return table;
+  if (const absl::Status stored = StoreTable(path, store, *table); !stored.ok())
+    warnings_.push_back(absl::StrCat("the shards will be indexed anew at the next start: ", stored.message()));
+  return table;
 }
 
-absl::Status ParquetDataset::ReadFooters(const Options& options) {
-  std::vector<std::vector<Group>> found(shards_.size());
-  absl::Mutex mutex;
-  absl::Status status;
-  uint64_t rows = 0;
-  std::atomic<size_t> next = 0;
-  std::atomic<bool> failed = false;
-  const auto work = [&] {
-    for (size_t i; !failed && (i = next++) < shards_.size();) {
-      const auto footer = reader_->ReadFooter(*store_, shards_[i]);
-      auto groups = footer.ok() ? GroupsOf(*footer, shards_[i]) : footer.status();
-      absl::MutexLock lock(&mutex);
-      status.Update(groups.status());
-      failed = !status.ok();
-      if (!groups.ok()) return;
-      found[i] = *std::move(groups);
-      for (const Group& group : found[i]) rows += group.stored.rows;
-      if (options.progress) options.progress(rows);
-    }
-  };
-  std::vector<std::thread> workers;
-  for (size_t i = 1; i < std::min<size_t>(std::max(options.threads, 1), shards_.size()); ++i)
-    workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
-  STOKER_RETURN_IF_ERROR(status);
-  for (auto& groups : found)
+absl::StatusOr<ParquetTable> ParquetDataset::MakeTable(
+    const v1::Parquet& config, Store& store, const std::vector<ObjectInfo>& shards, const Options& options,
+    const std::function<void(uint64_t samples, uint64_t files)>& files, const std::atomic<bool>* stop) {
+  ParquetReader reader(options.program, Children());
+  STOKER_ASSIGN_OR_RETURN(ParquetTable table, ReadTable(reader, store, shards, options.threads, files, stop));
+  STOKER_RETURN_IF_ERROR(LearnFacts(config, reader, store, table));
+  return table;
+}
+
+absl::Status ParquetDataset::TakeFields(const v1::Parquet& config, const ParquetTable& table) {
+  const auto& columns = FirstWithRows(table)->footer.columns;
+  std::vector<absl::StatusOr<SourceField>> fields;
+  for (const ParquetColumn& column : columns) fields.push_back(absl::InvalidArgumentError(column.why));
+  for (const uint32_t column : CandidateColumns(config.fields(), columns))
+    fields[column] = FieldOf(columns[column], table.facts[column], !config.fields().empty());
+  STOKER_ASSIGN_OR_RETURN(mapping_, MapColumns(config.fields(), columns, fields));
+  schema_ = mapping_.schema();
+  warnings_.insert(warnings_.begin(), mapping_.warnings.begin(), mapping_.warnings.end());
+  for (const MappedField& field : mapping_.fields) columns_.push_back(columns[*ColumnOf(columns, field.from)]);
+  return absl::OkStatus();
+}
+
+absl::Status ParquetDataset::TakeGroups(const ParquetTable& table) {
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    STOKER_ASSIGN_OR_RETURN(auto groups, GroupsOf(table.shards[i].footer, shards_[i]));
     for (Group& group : groups) {
       group.begin = groups_.empty() ? 0 : groups_.back().end;
       group.end = group.begin + group.stored.rows;
       groups_.push_back(std::move(group));
     }
-  if (groups_.empty()) return absl::InvalidArgumentError(absl::StrCat(description(), ": there is no row in its files"));
+  }
   return absl::OkStatus();
 }
 
@@ -141,7 +245,7 @@ absl::StatusOr<std::vector<ParquetDataset::Group>> ParquetDataset::GroupsOf(cons
                                                                             const ObjectInfo& shard) const {
   std::vector<uint32_t> places;
   for (const ParquetColumn& column : columns_) {
-    const auto place = PlaceOf(footer.columns, column.name);
+    const auto place = ColumnOf(footer.columns, column.name);
     if (!place.has_value() || footer.columns[*place] != column)
       return NamedError(shard.name,
                         absl::DataLossError(absl::StrCat("has no column ", ShortPrintableName(column.name),
@@ -153,15 +257,18 @@ absl::StatusOr<std::vector<ParquetDataset::Group>> ParquetDataset::GroupsOf(cons
   for (size_t i = 0; i < footer.row_groups.size(); ++i) {
     const ParquetRowGroup& stored = footer.row_groups[i];
     if (stored.rows == 0) continue;
-    Group group{
-        .stored = {.shard = &shard, .rows = stored.rows, .footer = stored.footer}, .number = i, .shard_row = shard_row};
+    Group group{.stored = {.shard = &shard, .rows = stored.rows, .footer = stored.footer},
+                .number = i,
+                .shard_row = shard_row,
+                .size = {.loaded = kGroupBytes + kColumnBytes * places.size()}};
     for (size_t field = 0; field < places.size(); ++field) {
       const ParquetChunk& chunk = stored.chunks[places[field]];
       const bool is_image = schema_[field].kind == SourceField::Kind::kEncodedImage;
       // Values of fixed size may be encoded in few bytes; of others there are no more than the footer tells of, unless
       // they are often the same.
-      if (!Add(chunk.size, 1, group.bytes) || !Add(is_image ? chunk.decoded : 0, 1, group.bytes) ||
-          !Add(stored.rows, kRowBytes + (is_image ? 0 : DenseBytes(schema_[field])), group.bytes))
+      if (!Add(chunk.size, 1, group.size.loading) || !Add(is_image ? chunk.decoded : 0, 1, group.size.loaded) ||
+          !Add(stored.rows, kRowBytes + (is_image ? 0 : DenseBytes(schema_[field])), group.size.loaded) ||
+          group.size.loaded + group.size.loading > kMostRowGroupBytes)
         return TooLarge(shard, i, stored.rows);
       group.stored.columns.push_back({places[field], columns_[field].lists > 0, {}});
       if (columns_[field].lists > 0)
@@ -176,28 +283,15 @@ absl::StatusOr<std::vector<ParquetDataset::Group>> ParquetDataset::GroupsOf(cons
 }
 
 absl::Status ParquetDataset::SizeCache(const std::string& cache) {
-  cache_bytes_ = kDefaultCacheBytes;
-  if (!cache.empty()) {
-    const auto bytes = ParseByteSize(cache);
-    if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("parquet.cache: ", bytes.status().message()));
-    cache_bytes_ = *bytes;
-  }
-  uint64_t all = 0, largest = 0, rows = 0;
+  DecodedSizes sizes = {.count = groups_.size()};
   for (const Group& group : groups_) {
-    all += group.bytes;
-    largest = std::max(largest, group.bytes);
-    rows = std::max(rows, group.stored.rows);
+    sizes.all += group.size.loaded;
+    sizes.largest = std::max(sizes.largest, group.size.loaded + group.size.loading);
+    sizes.rows = std::max(sizes.rows, group.stored.rows);
   }
-  if (all > cache_bytes_) {
-    const uint64_t kept = std::max<uint64_t>(cache_bytes_ / largest, 1);
-    warnings_.push_back(absl::StrCat(
-        "reading a sample decodes its row group, of up to ", rows, " rows and ", FormatByteSize(largest), "; of ",
-        groups_.size(), " with ", FormatByteSize(all), ", `cache` keeps ", FormatByteSize(cache_bytes_),
-        ". Under a full shuffle most are decoded again for each sample. Let jobs ask for shuffle {mode: block, "
-        "block_samples: ",
-        rows, ", window_blocks: ", std::max<uint64_t>(kept / 2, 1), "}, or raise `cache`"));
-  }
-  cache_bytes_ = std::max(std::min(cache_bytes_, all), largest);
+  const auto bytes = CacheBytes(cache, sizes, "row group", warnings_);
+  if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("parquet.cache: ", bytes.status().message()));
+  cache_bytes_ = *bytes;
   cache_ = std::make_unique<RowGroupCache>(cache_bytes_);
   return absl::OkStatus();
 }
@@ -250,38 +344,35 @@ const ParquetDataset::Group& ParquetDataset::GroupOf(uint64_t id) const {
                            [](uint64_t i, const Group& group) { return i < group.end; });
 }
 
+void ParquetDataset::LoadAhead(const Group& group, std::function<void()> done) const {
+  const auto begin = [this, &group] {
+    loader_->Add(
+        [this, &group] { cache_->EndAhead(group.begin, reader_->Decode(*store_, group.stored, group.number)); });
+  };
+  cache_->LoadAhead(group.begin, group.size, begin, std::move(done));
+}
+
+StoredSamples::Place ParquetDataset::PlaceOf(uint64_t id) const {
+  return {static_cast<uint64_t>(&GroupOf(id) - groups_.data()), 0, 0};
+}
+
+Store& ParquetDataset::StoreOf(uint64_t) const { return *row_groups_; }
+
+ObjectInfo ParquetDataset::ObjectAt(uint64_t object) const { return {.name = absl::StrCat(object)}; }
+
+void ParquetDataset::EndRead(uint64_t object) const { cache_->LetGo(groups_[object].begin); }
+
 absl::Status ParquetDataset::Read(uint64_t id, SampleBytes& sample) const {
   const Group& group = GroupOf(id);
   sample.fields.resize(schema_.size());
-  const auto named = [&](const absl::Status& status) {
-    const std::string text =
-        absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(NameOf(id)), ": ", status.message());
-    if (absl::IsFailedPrecondition(status))
-      return absl::UnavailableError(
-          absl::StrCat(text, "; restore the object, or restart the server to index its shards anew"));
-    if (absl::IsDataLoss(status) || absl::IsNotFound(status)) return absl::Status(status.code(), text);
-    return absl::UnavailableError(text);
-  };
+  const auto named = [&](const absl::Status& status) { return RowError(name_, NameOf(id), status); };
   const auto decoded =
-      cache_->Get(group.begin, group.bytes, [&] { return reader_->Decode(*store_, group.stored, group.number); });
+      cache_->Get(group.begin, group.size, [&] { return reader_->Decode(*store_, group.stored, group.number); });
   if (!decoded.ok()) return named(decoded.status());
   for (size_t field = 0; field < schema_.size(); ++field)
-    if (const auto taken = TakeField(**decoded, field, id - group.begin, sample.fields[field]); !taken.ok())
+    if (const auto taken = TakeRow(**decoded, field, id - group.begin, schema_[field], sample.fields[field]);
+        !taken.ok())
       return named(NamedError("the column " + columns_[field].name, taken));
-  return absl::OkStatus();
-}
-
-absl::Status ParquetDataset::TakeField(const RowGroup& group, size_t field, uint64_t row,
-                                       std::vector<uint8_t>& bytes) const {
-  const uint32_t size = group.SizeOf(field, row);
-  const bool is_image = schema_[field].kind == SourceField::Kind::kEncodedImage;
-  if (size == kNullRow) return absl::DataLossError("is null, or a list of nothing or with a null in it");
-  if (size == kTooLargeRow) return absl::DataLossError("is above what int64 holds");
-  if (size == kOtherShapeRow || (!is_image && size != DenseBytes(schema_[field])))
-    return absl::DataLossError(absl::StrCat("is of another shape than ", FieldWords(schema_[field])));
-  if (size > kMaxSampleBytes) return absl::DataLossError(absl::StrCat("has more than ", kMaxSampleBytes, " bytes"));
-  const auto value = group.ValueOf(field, row);
-  bytes.assign(value.begin(), value.end());
   return absl::OkStatus();
 }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -67,15 +65,6 @@ absl::StatusOr<std::vector<uint8_t>> FooterBytes(Store& store, const ObjectInfo&
   return std::vector<uint8_t>(end.end() - kTailBytes - bytes, end.end() - kTailBytes);
 }
 
-absl::Status CheckPlaces(const ParquetFooter& footer, const ObjectInfo& shard) {
-  for (size_t i = 0; i < footer.row_groups.size(); ++i)
-    for (const ParquetChunk& chunk : footer.row_groups[i].chunks)
-      if (chunk.offset > shard.size || chunk.size > shard.size - chunk.offset)
-        return Wrong(shard, absl::StrCat("a column of its row group ", i, " has ", chunk.size, " bytes at ",
-                                         chunk.offset, ", where the file has ", shard.size));
-  return absl::OkStatus();
-}
-
 // Returns the ranges that have the chunks, in order, without one for each gap.
 std::vector<DecodeRequest::Range> RangesOf(std::vector<ParquetChunk> chunks) {
   std::sort(chunks.begin(), chunks.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
@@ -117,38 +106,17 @@ absl::Status ReadRanges(Store& store, const ObjectInfo& shard, const std::vector
 
 }  // namespace
 
-RowGroup::RowGroup(ChildAnswer answer, DecodedColumns columns)
-    : answer_(std::move(answer)), columns_(std::move(columns)) {
-  for (const auto& column : columns_.columns) {
-    std::vector<uint64_t>& begins = begins_.emplace_back();
-    begins.reserve(column.sizes.size());
-    uint64_t begin = 0;
-    for (const uint32_t size : column.sizes) {
-      begins.push_back(begin);
-      if (size <= kMostRowBytes) begin += size;
-    }
-  }
-}
-
-std::span<const uint8_t> RowGroup::ValueOf(size_t column, uint64_t row) const {
-  const DecodedColumns::Column& values = columns_.columns[column];
-  return std::span(reinterpret_cast<const uint8_t*>(values.bytes.data()), values.bytes.size())
-      .subspan(begins_[column][row], values.sizes[row]);
-}
-
-uint64_t RowGroup::resident_bytes() const {
-  return sizeof(*this) + answer_.size + columns_.columns.size() * (sizeof(DecodedColumns::Column) + 64) +
-         columns_.columns.size() * columns_.rows * (sizeof(uint32_t) + sizeof(uint64_t));
+absl::Status CheckPlaces(const ParquetFooter& footer, const ObjectInfo& shard) {
+  for (size_t i = 0; i < footer.row_groups.size(); ++i)
+    for (const ParquetChunk& chunk : footer.row_groups[i].chunks)
+      if (chunk.offset > shard.size || chunk.size > shard.size - chunk.offset)
+        return Wrong(shard, absl::StrCat("a column of its row group ", i, " has ", chunk.size, " bytes at ",
+                                         chunk.offset, ", where the file has ", shard.size));
+  return absl::OkStatus();
 }
 
 ParquetReader::ParquetReader(std::string program, int children)
     : children_(ChildOptions(std::move(program), children)) {}
-
-std::string ParquetReader::DefaultProgram() {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "lib/stoker/stoker-parquet";
-}
 
 absl::StatusOr<ParquetFooter> ParquetReader::ReadFooter(Store& store, const ObjectInfo& shard) {
   STOKER_ASSIGN_OR_RETURN(const auto bytes, FooterBytes(store, shard));

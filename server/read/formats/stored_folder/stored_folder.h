@@ -54,6 +54,7 @@ class StoredFolder final : public Dataset, private Labels, private StoredSamples
   uint64_t resident_bytes() const override;
   std::string description() const override;
   std::string SampleName(uint64_t id) const override;
+  uint64_t StoredBytes(uint64_t id) const override { return listing_.index.files.sizes[id]; }
   const Labels* labels() const override { return this; }
   const StoredSamples* stored() const override { return store_->is_remote() ? this : nullptr; }
   absl::Status Read(uint64_t id, SampleBytes& sample) const override;

@@ -97,27 +97,18 @@ absl::StatusOr<std::map<std::string, uint64_t>> TakeList(Store& store, std::vect
   auto shards = ParseWidsIndex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!shards.ok()) return NamedError(list.name, shards.status());
   const std::string folder = list.name.substr(0, list.name.rfind('/') + 1);
-  std::map<std::string, uint64_t> samples;
+  std::map<std::string, uint64_t> listed;
   std::vector<std::string> names;
   for (const WidsShard& shard : *shards) {
-    if (!samples.emplace(folder + shard.name, shard.samples).second)
+    if (!listed.emplace(folder + shard.name, shard.samples).second)
       return NamedError(list.name,
                         absl::InvalidArgumentError(absl::StrCat("lists ", ShortPrintableName(shard.name), " twice")));
   }
-  for (const auto& [name, count] : samples) names.push_back(name);
+  for (const auto& [name, count] : listed) names.push_back(name);
   STOKER_ASSIGN_OR_RETURN(objects, store.Describe(names));
+  std::map<std::string, uint64_t> samples;  // A shard that is listed compressed is described as it is decompressed.
+  for (size_t i = 0; i < names.size(); ++i) samples.emplace(objects[i].name, listed.at(names[i]));
   return samples;
-}
-
-absl::Status RefuseCompressed(const std::vector<ObjectInfo>& objects) {
-  for (const ObjectInfo& object : objects)
-    for (const auto& [suffix, program] : {std::pair("gz", "gunzip"), {"tgz", "gunzip"}, {"zst", "unzstd"}})
-      if (absl::EndsWith(object.name, absl::StrCat(".", suffix)))
-        return NamedError(object.name, absl::UnimplementedError(absl::StrCat(
-                                           "is compressed as a whole, so that its samples cannot be read one by one; "
-                                           "unpack the shards with `",
-                                           program, "`: images hardly shrink anyway")));
-  return absl::OkStatus();
 }
 
 std::vector<Extensions> WantedBy(const std::vector<TarField>& fields) {
@@ -157,7 +148,6 @@ absl::StatusOr<std::unique_ptr<WebDataset>> WebDataset::Create(const v1::WebData
   if (objects.size() == 1 && absl::EndsWith(objects[0].name, ".json")) {
     STOKER_ASSIGN_OR_RETURN(counts, TakeList(store, objects));
   }
-  STOKER_RETURN_IF_ERROR(RefuseCompressed(objects));
   STOKER_ASSIGN_OR_RETURN(auto fields, FieldsOf(config.fields()));
   std::vector<Sample> samples;
   size_t shard = 0;

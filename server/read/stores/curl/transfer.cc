@@ -113,29 +113,32 @@ void Transfer::SetHeaders(CURL* curl) {
 }
 
 size_t Transfer::OnHeader(const char* bytes, size_t size, size_t count, void* self) {
-  static_cast<Transfer*>(self)->TakeHeader({bytes, size * count});
-  return size * count;
+  return static_cast<Transfer*>(self)->TakeHeader({bytes, size * count}) ? size * count : 0;
 }
 
 size_t Transfer::OnBody(const char* bytes, size_t size, size_t count, void* self) {
   return static_cast<Transfer*>(self)->TakeBody({bytes, size * count}) ? size * count : 0;
 }
 
-void Transfer::TakeHeader(absl::string_view line) {
+bool Transfer::TakeHeader(absl::string_view line) {
   last_byte_ = SteadyNow();
   if (absl::StartsWith(line, "HTTP/")) {
     response_ = {};  // Those of an interim answer do not count.
     const std::vector<absl::string_view> words = absl::StrSplit(absl::StripAsciiWhitespace(line), ' ');
     if (words.size() < 2 || !absl::SimpleAtoi(words[1], &response_.status)) response_.status = 0;
-    return;
+    return true;
   }
   if (absl::StripAsciiWhitespace(line).empty() && response_.status >= 200 && !judged_) {
     head_ = JudgeHead(request_, response_, got_);
     judged_ = true;
+    // The body of an error may say what is wrong. Other bytes than were asked for are not waited for, since fewer of
+    // them may come than the server says.
+    if (!head_.status.ok() && response_.status < 300) return false;
   }
   const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 1));
   const std::string name = absl::AsciiStrToLower(parts.first);
   if (IsKept(name)) response_.headers[name] = std::string(absl::StripAsciiWhitespace(parts.second));
+  return true;
 }
 
 bool Transfer::TakeBody(absl::string_view bytes) {

@@ -65,7 +65,8 @@ class Transfer {
   static size_t OnHeader(const char* bytes, size_t size, size_t count, void* self);
   static size_t OnBody(const char* bytes, size_t size, size_t count, void* self);
 
-  void TakeHeader(absl::string_view line);
+  // These return whether to go on with the try.
+  bool TakeHeader(absl::string_view line);
   bool TakeBody(absl::string_view bytes);
   void SetHeaders(CURL* curl);
   Verdict Judge(CURLcode result) const;

@@ -19,9 +19,9 @@ namespace {
 constexpr uint64_t kMostHeaderBytes = 64 << 10;
 
 constexpr char kHowToName[] =
-    "give braces (shard-{0000..0146}.tar), a list of paths, a format whose index names them (mds), or for class "
-    "folders "
-    "a text file beside them with the path of each image, as image_folder: {path: https://HOST/train/files.txt}";
+    "give braces (shard-{0000..0146}.tar), a list of paths, a format whose index names them (mds), an index that "
+    "`stokerd index` writes (stoker.index in the folder, whose URL ends with a slash), or for class folders a text "
+    "file beside them with the path of each image, as image_folder: {path: https://HOST/train/files.txt}";
 
 // Reads a file with one header a line.
 absl::StatusOr<std::vector<std::string>> HeadersOf(const std::string& path) {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
 
@@ -22,8 +23,16 @@ namespace {
 // How many objects are found until progress is told again.
 constexpr uint64_t kProgressStep = 1024;
 
+// The time of a file's last modification: "1700000000.000000001".
 std::string VersionOf(const struct stat& status) {
-  return std::to_string(static_cast<ModifiedSecond>(status.st_mtim.tv_sec));
+  return absl::StrCat(status.st_mtim.tv_sec, ".", absl::Dec(status.st_mtim.tv_nsec, absl::kZeroPad9));
+}
+
+// Whether a file that had the version `then` may be the same one now. Some file systems forget a time's fraction when
+// a file is not in use.
+bool AreSame(absl::string_view then, absl::string_view now) {
+  constexpr absl::string_view kForgotten = ".000000000";
+  return then == now || (absl::ConsumeSuffix(&now, kForgotten) && absl::StartsWith(then, absl::StrCat(now, ".")));
 }
 
 absl::Status Changed(const std::string& what) {
@@ -125,7 +134,7 @@ absl::Status LocalStore::ReadRange(const Range& range) {
   if (!S_ISREG(status.st_mode)) return Changed("it is not a regular file");
   if (static_cast<uint64_t>(status.st_size) != range.object->size)
     return Changed(absl::StrCat(range.object->size, " bytes then, ", status.st_size, " now"));
-  if (!range.object->version.empty() && VersionOf(status) != range.object->version)
+  if (!range.object->version.empty() && !AreSame(range.object->version, VersionOf(status)))
     return Changed("it was written to, as its time tells");
   return ReadAll(file->number(), range.offset, range.into);
 }

@@ -16,7 +16,7 @@ namespace stoker {
 
 // Files below a folder. Reads are pread(2) on the caller's thread, of files that stay open for a while: up to 256. The
 // folder is held open, so that a link or mount that takes its path later does not mix two datasets. Links to files are
-// followed, links to folders are not listed. An object's version is the second of its last modification.
+// followed, links to folders are not listed. An object's version is the time of its last modification, in nanoseconds.
 class LocalStore final : public Store {
  public:
   // Opens the folder at `path`. Errors do not name it.

@@ -54,6 +54,8 @@ std::string WithoutEntities(absl::string_view text) {
 
 absl::StatusOr<ListAnswer> ParseListAnswer(absl::string_view xml) {
   if (!absl::StrContains(xml, "<ListBucketResult")) return Wrong("it has no ListBucketResult");
+  // What is left of an answer whose length is wrong would be a dataset that lacks objects.
+  if (!absl::StrContains(xml, "</ListBucketResult>")) return Wrong("it ends early");
   ListAnswer answer;
   size_t at = 0;
   for (absl::string_view entry; NextElement(xml, "Contents", at, entry);) {

@@ -96,6 +96,15 @@ TEST_F(CapiBatchTest, HasNoSubstitutesWhereNoSampleIsBad) {
   EXPECT_EQ(Taken(text), "[]");
 }
 
+TEST_F(CapiBatchTest, HasNoPartsWhereTheDatasetIsNoMix) {
+  int64_t count = 7;
+  EXPECT_EQ(stoker_batch_part_counts(batch_.get(), nullptr, 0), STOKER_OK) << stoker_error();
+  EXPECT_EQ(stoker_batch_part_counts(batch_.get(), &count, 1), STOKER_INVALID_ARGUMENT);
+  EXPECT_STREQ(stoker_error(), "parts: there is room for 1, and the dataset is mixed of 0");
+  EXPECT_EQ(stoker_batch_part_counts(batch_.get(), &count, -1), STOKER_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 7);
+}
+
 TEST_F(CapiBatchTest, NeedsNoStreamOnTheCpu) {
   EXPECT_EQ(stoker_batch_use_on(batch_.get(), 0), STOKER_OK);
   EXPECT_EQ(stoker_batch_wait(batch_.get()), STOKER_OK);
@@ -151,10 +160,36 @@ TEST_F(CapiBatchTest, BatchesOutliveTheirLoader) {
   EXPECT_EQ(stoker_digest_add(digest.get(), batch_.get()), STOKER_OK) << stoker_error();
 }
 
+TEST(CapiMixTest, CountsABatchesSamplesByPart) {
+  v1::ServerConfig config = SyntheticConfig(100);
+  v1::DatasetConfig& second = *config.add_datasets() = config.datasets(0);
+  second.set_name("second"), second.mutable_synthetic()->set_samples(50);
+  v1::DatasetConfig& mixed = *config.add_datasets();
+  mixed.set_name("mixed");
+  for (const char* name : {"synthetic", "second"}) mixed.mutable_mix()->add_parts()->set_dataset(name);
+  mixed.mutable_mix()->mutable_parts(0)->set_weight(3);
+  mixed.mutable_mix()->mutable_parts(1)->set_weight(1);
+  Cluster cluster(1, config);
+  Json job = Job(cluster);
+  job["dataset"] = "mixed";
+  const LoaderPtr loader = MakeLoader(job);
+  ASSERT_NE(loader, nullptr) << stoker_error();
+  char* text = nullptr;
+  ASSERT_EQ(stoker_loader_describe(loader.get(), &text), STOKER_OK);
+  EXPECT_EQ(Json::parse(Taken(text))["parts"], Json::parse(R"([{"name": "synthetic", "end": 100, "weight": 3},
+                                                               {"name": "second", "end": 150, "weight": 1}])"));
+  const BatchPtr batch = Next(loader);
+  int64_t counts[2] = {};
+  EXPECT_EQ(stoker_batch_part_counts(batch.get(), nullptr, 2), STOKER_INVALID_ARGUMENT);
+  ASSERT_EQ(stoker_batch_part_counts(batch.get(), counts, 2), STOKER_OK) << stoker_error();
+  EXPECT_THAT(counts, ElementsAre(12, 4));
+}
+
 TEST(CapiBatchNullTest, NullIsAnErrorAndNoCrash) {
   stoker_tensor tensor;
   EXPECT_EQ(stoker_batch_get_tensor(nullptr, 0, &tensor), STOKER_INVALID_ARGUMENT);
   EXPECT_EQ(stoker_batch_wait(nullptr), STOKER_INVALID_ARGUMENT);
+  EXPECT_EQ(stoker_batch_part_counts(nullptr, nullptr, 0), STOKER_INVALID_ARGUMENT);
   EXPECT_STREQ(stoker_batch_name(nullptr, 0), "");
   stoker_batch_release(nullptr);
 }

@@ -1,5 +1,6 @@
 #include "client/fleet/check_answer.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -60,6 +61,55 @@ TEST(CheckAnswerTest, NumbersThatMemoryIsAllocatedByAreBounded) {
   *wrong.add_fields() = wrong.fields(0);
   wrong.set_sample_bytes(400 << 20);
   ExpectRefused(wrong, "samples of 419430400 bytes");
+}
+
+TEST(CheckAnswerTest, PartsStandOneAfterAnotherUpToTheLastSample) {
+  v1::DescribeResponse mix = Description();
+  mix.set_dataset_samples(100);
+  for (uint64_t end : {60, 100}) {
+    v1::DatasetPart& part = *mix.add_parts();
+    part.set_name("photos"), part.set_end(end), part.set_weight(end / 20);
+  }
+  EXPECT_TRUE(CheckAnswer(v1::DescribeRequest(), mix).ok());
+  mix.mutable_identity()->set_samples(7);
+  EXPECT_TRUE(CheckAnswer(v1::DescribeRequest(), mix).ok()) << "a subset of it, or an epoch of another length";
+  v1::DescribeResponse wrong = mix;
+  wrong.mutable_parts(0)->set_end(0);
+  ExpectRefused(wrong, "a part from sample 0 to 0");
+  wrong.mutable_parts(0)->set_end(101);
+  ExpectRefused(wrong, "a part from sample 101 to 100");
+  wrong = mix;
+  wrong.mutable_parts(1)->set_end(60);
+  ExpectRefused(wrong, "a part from sample 60 to 60");
+  wrong = mix;
+  wrong.set_dataset_samples(101);
+  ExpectRefused(wrong, "parts of 100 samples, where the dataset has 101");
+}
+
+TEST(CheckAnswerTest, PartsAreFewAndHaveNamesOfDatasetsAndWeightsOfAMix) {
+  v1::DescribeResponse wrong = Description();
+  wrong.set_dataset_samples(100);
+  v1::DatasetPart& part = *wrong.add_parts();
+  part.set_name("photos"), part.set_end(100);
+  EXPECT_TRUE(CheckAnswer(v1::DescribeRequest(), wrong).ok());
+  for (const std::string& name : {std::string(1 << 20, 'x'), std::string(), std::string("a\nb")}) {
+    part.set_name(name);
+    ExpectRefused(wrong, absl::StrCat("a part with a name of ", name.size(), " bytes"));
+  }
+  part.set_name("photos");
+  part.set_weight((uint64_t{1} << 32) + 1);
+  ExpectRefused(wrong, "weights whose sum is above 4294967296");
+  part.set_weight(1), part.set_end(50);
+  v1::DatasetPart& second = *wrong.add_parts();
+  second.set_name("drawings"), second.set_end(100);
+  ExpectRefused(wrong, "parts of which some have weights");
+  second.set_weight(~uint64_t{0});
+  ExpectRefused(wrong, "weights whose sum is above");
+  for (uint64_t end = 101; end <= 1123; ++end) {
+    *wrong.add_parts() = wrong.parts(0);
+    wrong.mutable_parts()->rbegin()->set_end(end);
+  }
+  ExpectRefused(wrong, "1025 parts");
 }
 
 TEST(CheckAnswerTest, APageOfClassesBringsTheIndexForward) {

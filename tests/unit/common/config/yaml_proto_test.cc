@@ -159,7 +159,8 @@ TEST(YamlProtoTest, ErrorsInAConfigurationNameThePlaceTheKeyAndTheRemedy) {
        "f.yaml:1:29: datasets[0].synthetic: only one of 'image_folder' (line 1) and 'synthetic' may be given"},
       {"\"a\\nb\": 1",
        "f.yaml:1:1: a\\nb: unknown key; known are listen, insecure, workers, memory_limit, max_pixels, "
-       "cache_dir, log, datasets, pipelines, drain_seconds, span_cache, tls, access, limits, read_ahead, raw_cache"},
+       "cache_dir, log, datasets, pipelines, drain_seconds, span_cache, tls, access, limits, read_ahead, raw_cache, "
+       "decoded_cache"},
       // Scalars.
       {"workers: abc", "f.yaml:1:10: workers: expected a whole number, found 'abc'"},
       {"workers: 1.5", "f.yaml:1:10: workers: expected a whole number, found '1.5'"},

@@ -64,6 +64,13 @@ TEST(SettingsTest, ACacheNearTheLargestNumberIsRefusedWithTheFigures) {
   config.set_span_cache("18446744073709551615");
   EXPECT_EQ(Resolve(config).status().message(),
             "span_cache: 18446744073709551615 bytes are more than memory_limit, 1073741824, which they are part of");
+  config.clear_span_cache();
+  config.set_decoded_cache("2GiB");
+  EXPECT_EQ(Resolve(config).status().message(),
+            "decoded_cache: 2147483648 bytes are more than memory_limit, 1073741824, which they are part of");
+  config.set_decoded_cache("much");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("decoded_cache: "));
+  config.clear_decoded_cache();
   config.set_memory_limit("18446744073709551615");
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("memory_limit: 18446744073709551615 bytes"));
 }

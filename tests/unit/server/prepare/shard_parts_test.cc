@@ -3,7 +3,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/prepare/sample_keys.h"
+#include "server/prepare/sample_source.h"
 #include "server/prepare/shard_builder.h"
+#include "server/prepare/shard_columns.h"
 #include "server/prepare/shard_ledger.h"
 #include "server/read/registry/open_dataset.h"
 #include "tests/unit/server/prepare/jpeg_files.h"
@@ -12,23 +14,81 @@
 namespace stoker {
 namespace {
 
-FolderIndex IndexOf(const std::vector<std::string>& paths) {
-  FolderIndex index;
-  for (const std::string& path : paths) {
-    const std::string folder = path.substr(0, path.find('/'));
-    if (index.classes.empty() || index.classes.back().name != folder) index.classes.push_back({folder, 0});
-    index.files.Add(path.substr(folder.size() + 1), 1, 0);
-    index.classes.back().end = index.files.size();
-  }
-  return index;
-}
+// Samples that have names and nothing else.
+class Named final : public Dataset {
+ public:
+  explicit Named(std::vector<std::string> names) : names_(std::move(names)) {}
+  uint64_t size() const override { return names_.size(); }
+  const SourceSchema& schema() const override { return schema_; }
+  const std::string& fingerprint() const override { return names_[0]; }
+  uint64_t resident_bytes() const override { return 0; }
+  std::string description() const override { return ""; }
+  std::string SampleName(uint64_t id) const override { return names_[id]; }
+  absl::Status Read(uint64_t, SampleBytes&) const override { return absl::UnimplementedError(""); }
+
+ private:
+  const std::vector<std::string> names_;
+  const SourceSchema schema_;
+};
 
 TEST(SampleKeysTest, ArePathsWithoutDotsAndExtensions) {
-  const SampleKeys keys(IndexOf({"a.b/1.jpg", "a.b/x.y%.jpg", "c/1.jpg", "c/1.png"}));
+  const Named named({"a.b/1.jpg", "a.b/x.y%.jpg", "c/1.jpg", "c/1.png"});
+  const SampleKeys keys(*DatasetSource::Create(named));
   EXPECT_EQ(keys.KeyOf("a.b/1.jpg"), "a.b/1");
   EXPECT_EQ(keys.KeyOf("a.b/x.y%.jpg"), "a.b/x%2ey%25");
   EXPECT_EQ(keys.KeyOf("c/1.jpg"), "c/1%2ejpg");
   EXPECT_EQ(keys.KeyOf("c/1.png"), "c/1%2epng");
+}
+
+TEST(DatasetSourceTest, SamplesOfOneNameAreNumbered) {
+  const Named named({"a", "b", "a", "a", "c"});
+  const auto source = DatasetSource::Create(named);
+  ASSERT_TRUE(source.ok()) << source.status();
+  std::vector<std::string> names;
+  for (uint64_t id = 0; id < 5; ++id) names.push_back(source->NameOf(id));
+  EXPECT_THAT(names, testing::ElementsAre("a", "b", "a#2", "a#3", "c"));
+  EXPECT_THAT(std::string(DatasetSource::Create(Named({"a", "a", "a#2"})).status().message()),
+              testing::HasSubstr("two samples are called 'a', and another one 'a#2'"));
+}
+
+SourceField Elements(const std::string& name, v1::Dtype dtype, std::vector<int64_t> shape) {
+  return {.name = name, .dtype = dtype, .shape = std::move(shape)};
+}
+
+SourceField Image(const std::string& name) { return {.name = name, .kind = SourceField::Kind::kEncodedImage}; }
+
+std::vector<ShardColumn> ImageAndLabelColumns() {
+  return *ColumnsOf({Image("image"), Elements("label", v1::DTYPE_INT64, {})}, false);
+}
+
+TEST(ShardColumnsTest, EachFieldHasItsPlace) {
+  const auto columns = ColumnsOf({Image("mask"), Elements("Boxes", v1::DTYPE_FLOAT32, {2, 4}), Image("image"),
+                                  Elements("label", v1::DTYPE_INT64, {}), Elements("count.npy", v1::DTYPE_INT32, {})},
+                                 false);
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  std::vector<std::string> members, encodings;
+  for (const ShardColumn& column : *columns) {
+    members.push_back(column.extension);
+    encodings.push_back(column.encoding);
+  }
+  EXPECT_THAT(members, testing::ElementsAre("mask.jpg", "boxes.npy", "jpg", "cls", "count.npy"));
+  EXPECT_THAT(encodings, testing::ElementsAre("jpeg", "ndarray:float32:2,4", "jpeg", "int", "int32"));
+  EXPECT_EQ((*columns)[1].bytes, 32);
+  EXPECT_EQ((*columns)[1].head.size() % 64, 0);
+  EXPECT_EQ((*ColumnsOf({Image("photo")}, true))[0].extension, "jpg");
+  EXPECT_EQ((*ColumnsOf({Image("photo")}, true))[0].encoding, "bytes");
+}
+
+TEST(ShardColumnsTest, WhatCannotBeWrittenIsNamed) {
+  const auto refusal = [](const SourceSchema& schema) {
+    return std::string(ColumnsOf(schema, false).status().message());
+  };
+  EXPECT_THAT(refusal({Image("image"), Elements("scores", v1::DTYPE_BFLOAT16, {3})}),
+              testing::HasSubstr("the field 'scores' cannot be written to shards: neither .npy nor MDS has bfloat16"));
+  EXPECT_THAT(refusal({Elements("a/b", v1::DTYPE_UINT8, {3})}),
+              testing::HasSubstr("the field 'a/b' cannot be written"));
+  EXPECT_THAT(refusal({Elements("a", v1::DTYPE_UINT8, {3}), Elements("A", v1::DTYPE_UINT8, {3})}),
+              testing::HasSubstr("the field 'A' cannot be written to shards: another field has the same name"));
 }
 
 // Opens the shards in `folder` and expects these samples.
@@ -65,8 +125,10 @@ class BuilderTest : public testing::Test {
   std::vector<WrittenShard> Write(ShardBuilder& builder, const std::vector<std::string>& keys) const {
     std::vector<WrittenShard> shards;
     for (size_t i = 0; i < images_.size(); ++i) {
-      const uint64_t expected = builder.BytesWith({keys[i], labels_[i], images_[i]});
-      builder.Add({keys[i], labels_[i], images_[i]});
+      const ShardSample sample = {keys[i],
+                                  {images_[i], {reinterpret_cast<const uint8_t*>(&labels_[i]), sizeof labels_[i]}}};
+      const uint64_t expected = builder.BytesWith(sample);
+      builder.Add(sample);
       if (builder.samples() < 3 && i + 1 < images_.size()) continue;
       WrittenShard shard = {.name = builder.NameOf(shards.size()), .samples = builder.samples()};
       EXPECT_TRUE(builder.IsName(shard.name));
@@ -93,7 +155,7 @@ TEST_F(BuilderTest, TarsHaveNamesOfAnyLength) {
     for (size_t at = 40; at + 1 < bytes; at += 41) key[at] = '/';
     keys.push_back(key);
   }
-  const auto builder = CreateTarBuilder();
+  const auto builder = CreateTarBuilder(ImageAndLabelColumns());
   Write(*builder, keys);
   ExpectSamples(folder_, images_, labels_);
   v1::DatasetConfig config;
@@ -104,14 +166,14 @@ TEST_F(BuilderTest, TarsHaveNamesOfAnyLength) {
 }
 
 TEST_F(BuilderTest, MdsShardsAreReadByTheirIndex) {
-  const auto builder = CreateMdsBuilder("jpeg", 1 << 20);
+  const auto builder = CreateMdsBuilder(ImageAndLabelColumns(), 1 << 20);
   const auto shards = Write(*builder, std::vector<std::string>(7, "key"));
   folder_.Write(builder->ListName(), builder->ListOf(shards));
   ExpectSamples(folder_, images_, labels_);
 }
 
 TEST(ShardNamesTest, AreThoseOfShardsAlone) {
-  const auto tars = CreateTarBuilder(), mds = CreateMdsBuilder("jpeg", 1);
+  const auto tars = CreateTarBuilder(ImageAndLabelColumns()), mds = CreateMdsBuilder(ImageAndLabelColumns(), 1);
   EXPECT_EQ(tars->NameOf(12), "shard-000012.tar");
   EXPECT_EQ(mds->NameOf(12), "shard.00012.mds");
   for (const char* name : {"shard-000001.tar", "shard-1000000.tar"}) EXPECT_TRUE(tars->IsName(name)) << name;

@@ -38,9 +38,9 @@ void AddValue(const ParquetColumn& column, Value value, int16_t repetition, RowG
     rows.Add(repetition, value.ptr, column.width);
   } else if constexpr (std::is_integral_v<Value>) {
     switch (column.type) {
-      case ParquetType::kUint8: return AddAs(static_cast<uint8_t>(value), repetition, rows);
-      case ParquetType::kInt16: return AddAs(static_cast<int16_t>(value), repetition, rows);
-      case ParquetType::kInt32: return AddAs(static_cast<int32_t>(value), repetition, rows);
+      case ColumnType::kUint8: return AddAs(static_cast<uint8_t>(value), repetition, rows);
+      case ColumnType::kInt16: return AddAs(static_cast<int16_t>(value), repetition, rows);
+      case ColumnType::kInt32: return AddAs(static_cast<int32_t>(value), repetition, rows);
       default: return AddAs(static_cast<int64_t>(value), repetition, rows);
     }
   } else {
@@ -128,10 +128,11 @@ std::string DecodeColumns(const DecodeRequest& request, std::string_view bytes) 
   std::vector<std::unique_ptr<RowGatherer>> gathered;
   uint64_t left = request.most_bytes;
   for (const DecodeRequest::Wanted& wanted : request.columns) {
-    if (wanted.column >= footer.columns.size() || footer.columns[wanted.column].type == ParquetType::kOther)
+    if (wanted.column >= footer.columns.size() || footer.columns[wanted.column].type == ColumnType::kOther)
       throw std::runtime_error("a column is not there any more");
     const ParquetColumn& column = footer.columns[wanted.column];
     gathered.push_back(std::make_unique<RowGatherer>(column.lists, wanted, request.rows, left));
+    gathered.back()->Expect(footer.row_groups[0].chunks[wanted.column].decoded);
     Read(*group->Column(static_cast<int>(wanted.column)), column, *gathered.back());
     if (gathered.back()->sizes().size() != request.rows)
       throw std::runtime_error("the column " + column.name + " has " + std::to_string(gathered.back()->sizes().size()) +

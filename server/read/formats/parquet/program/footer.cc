@@ -46,39 +46,39 @@ std::string NameOf(const std::vector<const parquet::schema::Node*>& path) {
   return name;
 }
 
-std::pair<ParquetType, uint32_t> WholeNumber(const parquet::LogicalType& logical, int bits) {
+std::pair<ColumnType, uint32_t> WholeNumber(const parquet::LogicalType& logical, int bits) {
   bool is_signed = true;
   if (logical.is_int()) {
     const auto& type = static_cast<const parquet::IntLogicalType&>(logical);
     bits = type.bit_width();
     is_signed = type.is_signed();
   } else if (!logical.is_none()) {
-    return {ParquetType::kOther, 0};
+    return {ColumnType::kOther, 0};
   }
-  if (bits == 8 && !is_signed) return {ParquetType::kUint8, 1};
-  if (bits == 8 || (bits == 16 && is_signed)) return {ParquetType::kInt16, 2};
-  if (bits == 16 || (bits == 32 && is_signed)) return {ParquetType::kInt32, 4};
-  return {ParquetType::kInt64, 8};
+  if (bits == 8 && !is_signed) return {ColumnType::kUint8, 1};
+  if (bits == 8 || (bits == 16 && is_signed)) return {ColumnType::kInt16, 2};
+  if (bits == 16 || (bits == 32 && is_signed)) return {ColumnType::kInt32, 4};
+  return {ColumnType::kInt64, 8};
 }
 
-std::pair<ParquetType, uint32_t> TypeOf(const parquet::ColumnDescriptor& column) {
+std::pair<ColumnType, uint32_t> TypeOf(const parquet::ColumnDescriptor& column) {
   const parquet::LogicalType& logical = *column.logical_type();
   switch (column.physical_type()) {
-    case parquet::Type::BOOLEAN: return {ParquetType::kUint8, 1};
+    case parquet::Type::BOOLEAN: return {ColumnType::kUint8, 1};
     case parquet::Type::INT32: return WholeNumber(logical, 32);
     case parquet::Type::INT64: return WholeNumber(logical, 64);
-    case parquet::Type::FLOAT: return {ParquetType::kFloat32, 4};
-    case parquet::Type::DOUBLE: return {ParquetType::kFloat64, 8};
+    case parquet::Type::FLOAT: return {ColumnType::kFloat32, 4};
+    case parquet::Type::DOUBLE: return {ColumnType::kFloat64, 8};
     case parquet::Type::BYTE_ARRAY:
-      return {logical.is_none() && column.max_repetition_level() == 0 ? ParquetType::kBinary : ParquetType::kOther, 0};
+      return {logical.is_none() && column.max_repetition_level() == 0 ? ColumnType::kBinary : ColumnType::kOther, 0};
     case parquet::Type::FIXED_LEN_BYTE_ARRAY:
-      if (logical.is_float16()) return {ParquetType::kFloat16, 2};
+      if (logical.is_float16()) return {ColumnType::kFloat16, 2};
       if (logical.is_none() && column.type_length() > 0)
-        return {ParquetType::kFixed, static_cast<uint32_t>(column.type_length())};
+        return {ColumnType::kFixed, static_cast<uint32_t>(column.type_length())};
       break;
     default: break;
   }
-  return {ParquetType::kOther, 0};
+  return {ColumnType::kOther, 0};
 }
 
 std::string WhyNot(const parquet::ColumnDescriptor& column) {
@@ -93,11 +93,11 @@ ParquetColumn Describe(const parquet::ColumnDescriptor& column) {
   const auto path = PathOf(column);
   ParquetColumn described{.name = NameOf(path), .lists = static_cast<uint32_t>(column.max_repetition_level())};
   std::tie(described.type, described.width) = TypeOf(column);
-  if (described.type == ParquetType::kOther) described.why = WhyNot(column);
+  if (described.type == ColumnType::kOther) described.why = WhyNot(column);
   if (std::any_of(path.begin(), path.end(), [](const auto* node) { return IsMap(*node); }))
-    described.type = ParquetType::kOther, described.why = "is in a map";
+    described.type = ColumnType::kOther, described.why = "is in a map";
   if (column.max_repetition_level() > kMostLists)
-    described.type = ParquetType::kOther, described.why = "has lists within lists within lists";
+    described.type = ColumnType::kOther, described.why = "has lists within lists within lists";
   return described;
 }
 

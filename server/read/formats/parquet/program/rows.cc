@@ -1,9 +1,13 @@
 #include "server/read/formats/parquet/program/rows.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 namespace stoker {
+
+// A footer may say anything.
+constexpr uint64_t kMostExpectedBytes = uint64_t{64} << 20;
 
 RowGatherer::RowGatherer(uint32_t lists, const DecodeRequest::Wanted& wanted, uint64_t most_rows, uint64_t most_bytes)
     : lists_(lists), most_rows_(most_rows), most_bytes_(most_bytes) {
@@ -14,6 +18,8 @@ RowGatherer::RowGatherer(uint32_t lists, const DecodeRequest::Wanted& wanted, ui
     SetShape(wanted.shape);
   }
 }
+
+void RowGatherer::Expect(uint64_t bytes) { bytes_.reserve(std::min({bytes, most_bytes_, kMostExpectedBytes})); }
 
 void RowGatherer::Add(int16_t repetition, const void* bytes, uint64_t size) {
   Begin(repetition);

@@ -18,6 +18,9 @@ class RowGatherer {
   // `lists` is the column's largest repetition level. Throws beyond `most_rows` and `most_bytes`.
   RowGatherer(uint32_t lists, const DecodeRequest::Wanted& wanted, uint64_t most_rows, uint64_t most_bytes);
 
+  // Expects values of so many bytes in all.
+  void Expect(uint64_t bytes);
+
   // Adds an element, of which `lists` says where it stands in its row.
   void Add(int16_t repetition, const void* bytes, uint64_t size);
   // Adds what stands for a value that is missing, or one of `why` that cannot be.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <random>
 
+#include "common/identity/epoch_order.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,15 +38,72 @@ std::vector<uint64_t> AllOf(const ReadPlan& plan) {
 TEST(ReadPlanTest, NeighboursAreReadTogetherWhereGapsAreSmall) {
   Places places;
   places.Add(0, 0, 1000);
-  places.Add(0, 1000 + kMostGapBytes, 500);
-  places.Add(0, 1500 + 2 * kMostGapBytes + 1, 500);
+  places.Add(0, 1000 + kAnyGapBytes, 500);
+  places.Add(0, 1500 + 2 * kAnyGapBytes + 1, 500);
   const ReadPlan plan = PlanReads(places, std::vector<uint64_t>{0, 1, 2}, 1 << 30);
   ASSERT_EQ(plan.reads.size(), 2);
-  EXPECT_EQ(plan.reads[0].size, 1500 + kMostGapBytes);
+  EXPECT_EQ(plan.reads[0].size, 1500 + kAnyGapBytes);
   EXPECT_EQ(plan.reads[0].samples, 2);
   EXPECT_EQ(plan.reads[1].size, 500);
-  EXPECT_EQ(plan.bytes, 2000 + kMostGapBytes);
-  EXPECT_EQ(plan.samples[1].offset, 1000 + kMostGapBytes);
+  EXPECT_EQ(plan.bytes, 2000 + kAnyGapBytes);
+  EXPECT_EQ(plan.samples[1].offset, 1000 + kAnyGapBytes);
+}
+
+TEST(ReadPlanTest, LongGapsAreReadOverWhereTheyAreASmallPart) {
+  const uint64_t sample = kMostGapBytes * kGapPart;
+  Places places;
+  places.Add(0, 0, sample);
+  places.Add(0, sample + kMostGapBytes, sample);
+  places.Add(0, 2 * sample + 2 * kMostGapBytes + 1, sample);  // The gap before it is too long.
+  places.Add(1, 0, 1000);
+  places.Add(1, 1000 + kMostGapBytes, 1000);
+  EXPECT_EQ(PlanReads(places, std::vector<uint64_t>{0, 1, 2}, 1 << 30).reads.size(), 2);
+  EXPECT_EQ(PlanReads(places, std::vector<uint64_t>{3, 4}, 1 << 30).reads.size(), 2) << "the gap is most of it";
+  const ReadPlan all = PlanReads(places, std::vector<uint64_t>{0, 1, 2, 3, 4}, 1 << 30);
+  EXPECT_LE(all.bytes, (3 * sample + 2000) * (kGapPart + 1) / kGapPart);
+  EXPECT_EQ(PlanReads(places, std::vector<uint64_t>{0, 3, 1}, 1 << 30,
+                      [](const StoredSamples::Place& place) { return place.object == 1; })
+                .reads.size(),
+            2)
+      << "what is kept does not count";
+}
+
+TEST(ReadPlanTest, ABlockShuffleFetchesHardlyMoreThanItNeeds) {
+  // Whichever servers make an epoch's spans, each span is read by itself.
+  constexpr uint64_t kShardSamples = 1000, kSamples = 20'000;
+  // Records have a few bytes between them; members of a tar file three blocks, which are a large part of small samples.
+  for (const auto& [sample_bytes, between] :
+       {std::pair<uint64_t, uint64_t>(3'000, 16), {20'000, 1536}, {110'000, 1536}, {700'000, 1536}}) {
+    Places places;
+    std::mt19937_64 random(sample_bytes);
+    std::vector<uint64_t> ends(kSamples / kShardSamples);
+    for (uint64_t id = 0; id < kSamples; ++id) {
+      uint64_t& end = ends[id / kShardSamples];
+      const uint64_t size = sample_bytes / 2 + random() % sample_bytes;
+      places.Add(id / kShardSamples, end, size);
+      end += size + between;
+    }
+    for (const auto& [block, window] : {std::pair(1024, 16), {64, 4}, {1024, 1}}) {
+      v1::Shuffle shuffle;
+      shuffle.set_mode(v1::SHUFFLE_MODE_BLOCK);
+      shuffle.set_block_samples(block);
+      shuffle.set_window_blocks(window);
+      const EpochOrder order(kSamples, shuffle, /*seed=*/1, /*epoch=*/0);
+      for (const uint64_t span : {8, 64, 512}) {
+        uint64_t needed = 0, fetched = 0;
+        for (uint64_t first = 0; first < kSamples; first += span) {
+          std::vector<uint64_t> ids;
+          for (uint64_t position = first; position < std::min(first + span, kSamples); ++position)
+            ids.push_back(order.SampleAt(position));
+          for (const uint64_t id : ids) needed += places.PlaceOf(id).size;
+          fetched += PlanReads(places, ids, ~uint64_t{}).bytes;
+        }
+        EXPECT_LE(static_cast<double>(fetched), 1.1 * static_cast<double>(needed))
+            << sample_bytes << " bytes a sample, blocks of " << block << ", " << window << " a window, spans of "
+            << span;
+      }
+    }
+  }
 }
 
 TEST(ReadPlanTest, WhatIsKeptIsReadByItselfAndItsNeighboursWithoutIt) {

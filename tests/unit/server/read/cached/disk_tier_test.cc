@@ -139,6 +139,31 @@ TEST_F(DiskTierTest, FilesNeverTakeMoreThanTheirBound) {
   EXPECT_GT(CountHits(*tier, 2700, 3000), 150) << "what is newest stays";
 }
 
+TEST_F(DiskTierTest, GivesRoomToOthersAtOnce) {
+  constexpr uint64_t kSegment = 1 << 14;
+  DiskTier::Options options = Options(1 << 19, kSegment);
+  options.others_bytes = 1 << 18;
+  auto tier = Open(options);
+  const auto put = [&](uint64_t first) {
+    tier->ExpectBytes(0);  // Hence all that was not used just now may go.
+    for (uint64_t i = first; i < first + 1000; ++i) {
+      tier->Ask(kSample);
+      Put(*tier, i);
+    }
+  };
+  put(0);
+  EXPECT_LE(BytesOnDisk(), 1 << 18);
+  EXPECT_GT(BytesOnDisk(), 1 << 17);
+  tier->SetOthers((1 << 19) - (1 << 17));
+  EXPECT_LE(BytesOnDisk(), 1 << 17);
+  EXPECT_GT(CountHits(*tier, 900, 1000), 50) << "what is newest stays";
+  tier->SetOthers(1 << 20);
+  EXPECT_LE(BytesOnDisk(), kSegment) << "the segment that is written to";
+  tier->SetOthers(0);
+  put(1000);
+  EXPECT_GT(BytesOnDisk(), 1 << 18) << "room that is given back is used";
+}
+
 TEST_F(DiskTierTest, ItKeepsNoMoreRecordsThanItsTableHas) {
   DiskTier::Options options = Options();
   options.most_records = 100;
@@ -322,7 +347,8 @@ TEST_F(DiskTierTest, OneProcessHasTheFolderToItself) {
   auto tier = Open();
   const auto second = DiskTier::Open(Options());
   EXPECT_TRUE(absl::IsFailedPrecondition(second.status()));
-  EXPECT_THAT(second.status().message(), HasSubstr("another process uses it"));
+  EXPECT_THAT(second.status().message(),
+              testing::AllOf(HasSubstr("another stokerd uses it"), HasSubstr("a raw_cache.disk.path of its own")));
   tier = nullptr;
   EXPECT_TRUE(DiskTier::Open(Options()).ok());
 }

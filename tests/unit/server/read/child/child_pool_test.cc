@@ -57,6 +57,21 @@ TEST(ChildPoolTest, InputIsAtFaultOrTheMachineIs) {
   EXPECT_EQ(Ask(none, "e").status().code(), absl::StatusCode::kNotFound) << "its place is given back";
 }
 
+TEST(ChildPoolTest, ErrorsOfWhatIsFetchedAreReturnedAsTheyAre) {
+  ChildPool pool(Options(1));
+  const std::string request = "f";
+  int fetched = 0;
+  const auto fails = [&](uint64_t, std::span<uint8_t>) {
+    ++fetched;
+    return absl::UnavailableError("the store is away");
+  };
+  const auto answer =
+      pool.Ask({{reinterpret_cast<const uint8_t*>(request.data()), request.size()}}, uint64_t{64} << 20, fails);
+  EXPECT_EQ(answer.status(), absl::UnavailableError("the store is away"));
+  EXPECT_EQ(fetched, 1) << "stores try again by themselves";
+  EXPECT_EQ(*Ask(pool, "e"), "e");
+}
+
 TEST(ChildPoolTest, ThreadsShareSoManyChildren) {
   ChildPool pool(Options(3));
   std::atomic<int> wrong = 0;

@@ -122,6 +122,32 @@ TEST(ChildProcessTest, AnswersThatNoneCanBeAreItsEnd) {
   EXPECT_EQ(TextOf(Ask(*Started(), "b", 1 << 20)).size(), 1u << 20);
 }
 
+TEST(ChildProcessTest, FetchesWhatTheServerReadsForIt) {
+  const auto child = Started();
+  uint64_t next = 7;
+  const auto fetch = [&](uint64_t offset, std::span<uint8_t> into) {
+    EXPECT_EQ(offset, next);
+    EXPECT_LE(into.size(), kMostFetchBytes);
+    for (size_t i = 0; i < into.size(); ++i) into[i] = static_cast<uint8_t>((offset + i) % 251);
+    next += into.size();
+    return absl::OkStatus();
+  };
+  const std::string request = "f";
+  const auto answer = child->Ask({BytesOf(request)}, kMost, fetch);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_EQ(answer->size, 20u << 20);
+  for (size_t i = 0; i < answer->size; i += 999) EXPECT_EQ(answer->data[i], (7 + i) % 251);
+  EXPECT_EQ(TextOf(Ask(*child, "e")), "e");
+  EXPECT_THAT(TextOf(Ask(*child, "f")), HasSubstr("of kind 4")) << "nothing may be fetched for this request";
+}
+
+TEST(ChildProcessTest, WhatCannotBeFetchedIsItsEnd) {
+  const std::string request = "f", much = "g";
+  const auto fails = [](uint64_t, std::span<uint8_t>) { return absl::FailedPreconditionError("has changed"); };
+  EXPECT_EQ(Started()->Ask({BytesOf(request)}, kMost, fails).status(), absl::FailedPreconditionError("has changed"));
+  EXPECT_EQ(Started()->Ask({BytesOf(much)}, kMost, fails).status().code(), absl::StatusCode::kAborted);
+}
+
 TEST(ChildProcessTest, AProgramThatIsMissingIsNamed) {
   const auto child = ChildProcess::Start({.program = "/nonexistent/program"});
   EXPECT_EQ(child.status().code(), absl::StatusCode::kNotFound);

@@ -76,6 +76,16 @@ ChildReply Obey(std::span<const uint8_t> request) {
       Lie(9, 1);
       for (;;) pause();
     case 't': Lie(1, 1000); _exit(0);
+    case 'f': {
+      std::string fetched(20 << 20, '\0');
+      FetchBytes(7, fetched.data(), fetched.size());
+      return {ChildVerdict::kDone, fetched};
+    }
+    case 'g': {
+      Lie(kFetchKind, sizeof(FetchRange));
+      Lie(0, uint64_t{1} << 62);
+      for (;;) pause();
+    }
     case 'b': return {ChildVerdict::kDone, std::string(1 << 20, 'b')};
     default: break;
   }

@@ -85,6 +85,31 @@ class StagingTest : public testing::Test {
   std::string plain_;
 };
 
+TEST_F(StagingTest, TellsWhatItTakesBeforeItIsWritten) {
+  std::vector<uint64_t> told;
+  const auto open = [&] {
+    return *Staging::Open(
+        {.path = folder_.path("staged"), .size_bytes = uint64_t{1} << 30, .threads = 1, .on_room = [&](uint64_t bytes) {
+           uint64_t written = 0;
+           for (const fs::path& file : Files()) written += fs::file_size(file);
+           EXPECT_LE(written, std::max(bytes, told.empty() ? 0 : told.back()));
+           told.push_back(bytes);
+         }});
+  };
+  {
+    const auto staging = open();
+    EXPECT_EQ(told, std::vector<uint64_t>{0});
+    ASSERT_TRUE(staging->Stage(*store_, {Compressed("a.tar.gz")}).ok());
+    ASSERT_GE(told.size(), 3);
+    EXPECT_GE(told[1], plain_.size());
+    EXPECT_EQ(told.back(), staging->bytes());
+    EXPECT_GE(told.back(), plain_.size());
+  }
+  told.clear();
+  const auto staging = open();
+  EXPECT_EQ(told, std::vector<uint64_t>{Staging::BytesIn(folder_.path("staged"))}) << "what is there is told at once";
+}
+
 TEST_F(StagingTest, IsDoneOnceForAllStarts) {
   for (int start = 0; start < 2; ++start) {
     const auto staging = Open();
@@ -135,6 +160,23 @@ TEST_F(StagingTest, WithoutAFolderItSaysHowMuchIsNeeded) {
       store_->bucket.objects["a.tar.gz"].bytes.size() + store_->bucket.objects["b.tar.zst"].bytes.size();
   EXPECT_THAT(refused.message(), HasSubstr(absl::StrCat("2 shards of ", bytes, " bytes")));
   EXPECT_THAT(refused.message(), HasSubstr("raw_cache: {disk:"));
+}
+
+TEST_F(StagingTest, WhatHasToBeLocalIsCopied) {
+  Put("c.h5", plain_);
+  StagedStore staged(store_, Open());
+  const auto objects = staged.StageWhole(store_->Describe({"a.tar.gz", "c.h5"}).value());
+  ASSERT_TRUE(objects.ok()) << objects.status();
+  ASSERT_EQ(objects->size(), 2);
+  EXPECT_FALSE(staged.is_remote());
+  const int reads = store_->reads;
+  EXPECT_EQ((*objects)[1].name, "c.h5");
+  EXPECT_EQ(ReadAll(staged, (*objects)[0]), plain_);
+  EXPECT_EQ(ReadAll(staged, (*objects)[1]), plain_);
+  EXPECT_EQ(store_->reads, reads);
+  StagedStore none(store_, nullptr);
+  EXPECT_THAT(none.StageWhole(store_->Describe({"c.h5"}).value()).status().message(),
+              HasSubstr("c.h5: is read by many small reads, for which it has to be local, as are 1 files of 200000"));
 }
 
 TEST_F(StagingTest, DamageOnTheDiskIsMadeGood) {

@@ -8,9 +8,9 @@ namespace stoker {
 namespace {
 
 ParquetFooter Footer() {
-  return {.columns = {{.name = "image.bytes", .type = ParquetType::kBinary},
+  return {.columns = {{.name = "image.bytes", .type = ColumnType::kBinary},
                       {.name = "caption", .why = "is text"},
-                      {.name = "grid", .type = ParquetType::kInt16, .width = 2, .lists = 2}},
+                      {.name = "grid", .type = ColumnType::kInt16, .width = 2, .lists = 2}},
           .row_groups = {{.rows = 7, .footer = "thrift", .chunks = {{4, 5, 6}, {9, 1, 1}, {10, 2, 3}}},
                          {.chunks = {{}, {}, {}}}}};
 }

@@ -14,10 +14,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 const std::vector<ParquetColumn>& Columns() {
-  static const std::vector<ParquetColumn> columns = {{.name = "image.bytes", .type = ParquetType::kBinary},
+  static const std::vector<ParquetColumn> columns = {{.name = "image.bytes", .type = ColumnType::kBinary},
                                                      {.name = "image.path", .why = "is text"},
-                                                     {.name = "label", .type = ParquetType::kInt64, .width = 8},
-                                                     {.name = "box.x", .type = ParquetType::kFloat32, .width = 4}};
+                                                     {.name = "label", .type = ColumnType::kInt64, .width = 8},
+                                                     {.name = "box.x", .type = ColumnType::kFloat32, .width = 4}};
   return columns;
 }
 
@@ -66,17 +66,18 @@ RowGroup GroupOf(const std::vector<uint32_t>& sizes, const std::string& bytes, s
 }
 
 TEST(ParquetColumnsTest, ValuesShowWhatAColumnIs) {
-  const ParquetColumn bytes{.type = ParquetType::kBinary}, key{.type = ParquetType::kFixed, .width = 3, .lists = 1},
-      list{.type = ParquetType::kInt16, .width = 2, .lists = 1};
-  const auto image = FieldOf(bytes, GroupOf({kNullRow, 4}, "\xff\xd8\xff\xe0"), 0, false);
+  const ParquetColumn bytes{.type = ColumnType::kBinary}, key{.type = ColumnType::kFixed, .width = 3, .lists = 1},
+      list{.type = ColumnType::kInt16, .width = 2, .lists = 1};
+  const auto image = FieldOf(bytes, FactsOf(bytes, GroupOf({kNullRow, 4}, "\xff\xd8\xff\xe0"), 0), false);
   ASSERT_TRUE(image.ok()) << image.status();
   EXPECT_EQ(image->kind, SourceField::Kind::kEncodedImage);
-  EXPECT_THAT(FieldOf(bytes, GroupOf({4}, "text"), 0, false).status().message(), HasSubstr("no image"));
-  EXPECT_THAT(FieldOf(bytes, GroupOf({kNullRow}, ""), 0, false).status().message(), HasSubstr("no value"));
-  EXPECT_THAT(FieldOf(key, GroupOf({6}, "abcdef", {2}), 0, false)->shape, ElementsAre(2, 3));
+  EXPECT_THAT(FieldOf(bytes, FactsOf(bytes, GroupOf({4}, "text"), 0), false).status().message(), HasSubstr("no image"));
+  EXPECT_THAT(FieldOf(bytes, FactsOf(bytes, GroupOf({kNullRow}, ""), 0), false).status().message(),
+              HasSubstr("no value"));
+  EXPECT_THAT(FieldOf(key, FactsOf(key, GroupOf({6}, "abcdef", {2}), 0), false)->shape, ElementsAre(2, 3));
   const RowGroup ragged = GroupOf({4, kOtherShapeRow}, "abcd", {2});
-  EXPECT_THAT(FieldOf(list, ragged, 0, false).status().message(), HasSubstr("several lengths"));
-  EXPECT_THAT(FieldOf(list, ragged, 0, true)->shape, ElementsAre(2));
+  EXPECT_THAT(FieldOf(list, FactsOf(list, ragged, 0), false).status().message(), HasSubstr("several lengths"));
+  EXPECT_THAT(FieldOf(list, FactsOf(list, ragged, 0), true)->shape, ElementsAre(2));
 }
 
 }  // namespace

@@ -1,15 +1,21 @@
 #include "server/read/formats/parquet/parquet_dataset.h"
 
+#include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/read/ahead/read_ahead.h"
 #include "tests/fuzz/memory_store.h"
+#include "tests/unit/server/read/formats/folder/temporary_folder.h"
 
 namespace stoker {
 namespace {
@@ -30,6 +36,8 @@ struct Opening {
   v1::Parquet config;
   std::string program = STOKER_TEST_PARQUET_CHILD;
   bool remote = false;
+  std::string cache_dir, version;
+  std::function<absl::StatusOr<ParquetTable>()> beside;
 };
 
 absl::StatusOr<std::unique_ptr<ParquetDataset>> Open(const std::map<std::string, std::string>& files,
@@ -38,10 +46,11 @@ absl::StatusOr<std::unique_ptr<ParquetDataset>> Open(const std::map<std::string,
   std::vector<ObjectInfo> infos;
   for (const auto& [name, letters] : files) {
     objects[name] = FileOf(letters, static_cast<int64_t>(objects.size()) + 5);
-    infos.push_back({name, objects[name].size(), ""});
+    infos.push_back({name, objects[name].size(), opening.version});
   }
-  return ParquetDataset::Open(opening.config, std::make_shared<MemoryStore>(std::move(objects), opening.remote),
-                              std::move(infos), {.name = "pets", .program = opening.program});
+  return ParquetDataset::Open(
+      opening.config, std::make_shared<MemoryStore>(std::move(objects), opening.remote), std::move(infos),
+      {.name = "pets", .cache_dir = opening.cache_dir, .program = opening.program, .beside = opening.beside});
 }
 
 absl::StatusOr<int64_t> LabelOf(const ParquetDataset& dataset, uint64_t id) {
@@ -124,6 +133,124 @@ TEST(ParquetDatasetTest, ASmallCacheIsWarnedOfAndBoundsMemory) {
   for (uint64_t id = 0; id < 20; ++id) EXPECT_EQ(*LabelOf(**small, id), 5);
   opening.config.set_cache("much");
   EXPECT_THAT(Open({{"a.parquet", "o"}}, opening).status().message(), HasSubstr("parquet.cache"));
+}
+
+// Footers of the letter x are damaged: who opens them has not read them.
+TEST(ParquetDatasetTest, KeepsItsIndexUntilAFileChanges) {
+  const TemporaryFolder folder;
+  const Opening opening{.cache_dir = folder.path("cache"), .version = "1"};
+  const auto first = Open({{"a.parquet", "oo"}, {"b.parquet", "o"}}, opening);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto again = Open({{"a.parquet", "xx"}, {"b.parquet", "x"}}, opening);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->fingerprint(), (*first)->fingerprint());
+  EXPECT_EQ((*again)->size(), (*first)->size());
+  EXPECT_THAT((*again)->warnings(), ElementsAre(HasSubstr("caption")));
+  EXPECT_EQ(*LabelOf(**again, 4), 6);
+  for (const char* version : {"2", ""}) {
+    Opening changed = opening;
+    changed.version = version;
+    const bool has_version = !changed.version.empty();
+    EXPECT_EQ(Open({{"a.parquet", "xx"}, {"b.parquet", "x"}}, changed).ok(), !has_version) << version;
+  }
+  EXPECT_FALSE(Open({{"a.parquet", "xx"}, {"b.parquet", "xo"}}, opening).ok()) << "another size";
+  EXPECT_FALSE(Open({{"a.parquet", "xx"}}, opening).ok()) << "other files";
+  EXPECT_TRUE(
+      Open({{"a.parquet", "oo"}, {"b.parquet", "o"}}, {.cache_dir = folder.path("cache"), .version = "2"}).ok());
+}
+
+TEST(ParquetDatasetTest, ADamagedIndexIsToldOfAndMadeAnew) {
+  const TemporaryFolder folder;
+  const Opening opening{.cache_dir = folder.path("cache"), .version = "1"};
+  ASSERT_TRUE(Open({{"a.parquet", "oo"}}, opening).ok());
+  for (const auto& file : std::filesystem::directory_iterator(folder.path("cache")))
+    std::filesystem::resize_file(file.path(), 20);
+  const auto dataset = Open({{"a.parquet", "oo"}}, opening);
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  EXPECT_THAT((*dataset)->warnings(), testing::Contains(HasSubstr("indexed the shards anew")));
+  EXPECT_TRUE(Open({{"a.parquet", "xx"}}, opening).ok());
+}
+
+TEST(ParquetDatasetTest, AnIndexBesideTheFilesIsTheirIndex) {
+  const std::vector<uint8_t> file = FileOf("oo");
+  MemoryStore store({{"a.parquet", file}}, true);
+  const auto made = ParquetDataset::MakeTable({}, store, {store.Object("a.parquet")},
+                                              {.program = STOKER_TEST_PARQUET_CHILD}, nullptr, nullptr);
+  ASSERT_TRUE(made.ok()) << made.status();
+  Opening opening;
+  opening.beside = [&] { return made; };
+  const auto dataset = Open({{"a.parquet", "xx"}}, opening), without = Open({{"a.parquet", "oo"}});
+  ASSERT_TRUE(dataset.ok() && without.ok()) << dataset.status();
+  EXPECT_EQ((*dataset)->fingerprint(), (*without)->fingerprint());
+  opening.beside = []() -> absl::StatusOr<ParquetTable> { return absl::FailedPreconditionError("it is of others"); };
+  const auto warned = Open({{"a.parquet", "oo"}}, opening);
+  ASSERT_TRUE(warned.ok()) << warned.status();
+  EXPECT_THAT((*warned)->warnings(), testing::Contains(HasSubstr("not used: it is of others")));
+}
+
+// Counts reads, and fails those of the objects that are said to be broken.
+class CountingStore final : public Store {
+ public:
+  explicit CountingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+  std::string description() const override { return store_->description(); }
+  bool is_remote() const override { return true; }
+  absl::StatusOr<std::vector<ObjectInfo>> List(const Listing& listing) override { return store_->List(listing); }
+  absl::StatusOr<std::vector<ObjectInfo>> Describe(const std::vector<std::string>& names) override {
+    return store_->Describe(names);
+  }
+  void Read(const Range& range, Done done) override {
+    ++reads;
+    if (broken) return done(absl::UnavailableError("it hung up"));
+    store_->Read(range, std::move(done));
+  }
+
+  std::atomic<int> reads = 0;
+  std::atomic<bool> broken = false;
+
+ private:
+  const std::shared_ptr<Store> store_;
+};
+
+TEST(ParquetDatasetTest, RowGroupsOfASpanAreLoadedBeforeAWorkerTakesIt) {
+  const std::vector<uint8_t> file = FileOf("oooo");
+  const auto store =
+      std::make_shared<CountingStore>(std::make_shared<MemoryStore>(MemoryStore::Objects{{"a.parquet", file}}, true));
+  const std::shared_ptr<const Dataset> dataset = *ParquetDataset::Open(
+      {}, store, {{"a.parquet", file.size(), ""}}, {.name = "pets", .program = STOKER_TEST_PARQUET_CHILD});
+  ASSERT_NE(dataset->stored(), nullptr);
+  absl::Mutex mutex;
+  bool ready = false;
+  ReadAhead ahead({.budget_bytes = 1 << 20, .on_ready = [&] {
+                     absl::MutexLock lock(&mutex);
+                     ready = true;
+                   }});
+  const auto reader = ahead.OpenReader();
+  const auto span = [&] {
+    {
+      absl::MutexLock lock(&mutex);
+      ready = false;
+    }
+    auto group = reader->Add({dataset, dataset->stored()}, [] { return std::vector<uint64_t>{1, 0, 3}; });
+    absl::MutexLock lock(&mutex);
+    mutex.Await(absl::Condition(&ready));
+    return group;
+  };
+  SampleBytes sample;
+  store->broken = true;
+  {
+    const auto failed = span();
+    EXPECT_THAT(failed->Read(3, sample)->message(), HasSubstr("pets: a.parquet:3: ")) << "who needs it tries again";
+  }
+  store->broken = false;
+  const int before = store->reads;
+  const auto group = span();
+  EXPECT_EQ(store->reads, before + 2) << "of two row groups";
+  for (const uint64_t id : {0, 1, 3}) {
+    const auto read = group->Read(id, sample);
+    ASSERT_TRUE(read.has_value() && read->ok());
+    EXPECT_EQ(sample.fields[0][0], 5);
+  }
+  EXPECT_EQ(store->reads, before + 2) << "no worker had to";
 }
 
 TEST(ParquetDatasetTest, ABuildWithoutArrowSaysWhatToDo) {

@@ -18,7 +18,7 @@ namespace {
 
 ChildReply Describe(std::string_view letters) {
   ParquetFooter footer{
-      .columns = {{.name = "label", .type = ParquetType::kInt64, .width = 8}, {.name = "caption", .why = "is text"}}};
+      .columns = {{.name = "label", .type = ColumnType::kInt64, .width = 8}, {.name = "caption", .why = "is text"}}};
   for (const char letter : letters) {
     if (letter == 'x') throw std::runtime_error("it is no footer");
     const uint64_t rows = letter == 'e' ? 0 : letter == 'h' ? uint64_t{1} << 62 : 2;

@@ -175,6 +175,19 @@ TEST(HttpStoreTest, ServersThatIgnoreRangesAreRefusedAtOnce) {
   EXPECT_EQ(server.counts().requests, 1);
 }
 
+TEST(HttpStoreTest, BytesThatAreAnnouncedAndDoNotComeAreNotWaitedFor) {
+  const std::string bytes = RandomBytes(1000);
+  HttpServer server([&](const Request& request) {
+    Reply reply = ServeObject(request, bytes);
+    if (request.number <= 2) reply.headers["Content-Length"] = absl::StrCat(reply.body.size() + 7);
+    return reply;  // The connection stays open.
+  });
+  HttpLimits limits = Quick();
+  limits.silence = absl::Hours(1);
+  EXPECT_EQ(*ReadBytes(*StoreAt(server.url(), limits), {"a", bytes.size(), "\"1\""}, 10, 10), bytes.substr(10, 10));
+  EXPECT_EQ(server.counts().requests, 3);
+}
+
 TEST(HttpStoreTest, GivesUpAfterItsTriesWithTheLastCause) {
   HttpServer server([&](const Request&) { return Reply{.status = 500}; });
   HttpLimits limits = Quick();

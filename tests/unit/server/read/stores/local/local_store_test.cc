@@ -1,5 +1,8 @@
 #include "server/read/stores/local/local_store.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/read/formats/folder/temporary_folder.h"
@@ -60,6 +63,20 @@ TEST_F(LocalStoreTest, AFileThatChangedIsNamed) {
               HasSubstr("FAILED_PRECONDITION: b/2.tar: changed since it was indexed: 6 bytes then, 18 now"));
   folder_.Write("b/2.tar", "others");
   EXPECT_THAT(Read(object, 0, 6), HasSubstr("b/2.tar: changed since it was indexed: it was written to"));
+}
+
+TEST_F(LocalStoreTest, AFileThatChangedWithinASecondIsNamed) {
+  const auto set_time = [&](int64_t nanoseconds) {
+    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = 1'000'000'000, .tv_nsec = nanoseconds}};
+    ASSERT_EQ(utimensat(AT_FDCWD, folder_.path("b/2.tar").c_str(), times, 0), 0);
+  };
+  set_time(17);
+  const ObjectInfo object = Describe("b/2.tar");
+  EXPECT_EQ(Read(object, 0, 6), "second");
+  set_time(18);
+  EXPECT_THAT(Read(object, 0, 6), HasSubstr("b/2.tar: changed since it was indexed: it was written to"));
+  set_time(0);
+  EXPECT_EQ(Read(object, 0, 6), "second") << "some file systems forget fractions";
 }
 
 TEST_F(LocalStoreTest, WhatIsNotThereIsNotFound) {

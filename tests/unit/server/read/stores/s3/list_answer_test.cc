@@ -30,6 +30,12 @@ TEST(ListAnswerTest, IsNoneWhereItIsDamaged) {
                           "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
                           "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"})
     EXPECT_TRUE(absl::IsUnavailable(ParseListAnswer(xml).status())) << xml;
+  const std::string whole =
+      "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a</Key><Size>1</Size></Contents>"
+      "<Contents><Key>b</Key><Size>1</Size></Contents></ListBucketResult>";
+  ASSERT_TRUE(ParseListAnswer(whole).ok());
+  for (size_t size = 0; size < whole.size(); ++size)
+    EXPECT_TRUE(absl::IsUnavailable(ParseListAnswer(whole.substr(0, size)).status())) << "cut to " << size << " bytes";
   EXPECT_TRUE(ParseListAnswer("<ListBucketResult></ListBucketResult>")->objects.empty());
 }
 

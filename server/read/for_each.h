@@ -1,5 +1,5 @@
-#ifndef STOKER_SERVER_PREPARE_FOR_EACH_H_
-#define STOKER_SERVER_PREPARE_FOR_EACH_H_
+#ifndef STOKER_SERVER_READ_FOR_EACH_H_
+#define STOKER_SERVER_READ_FOR_EACH_H_
 
 #include <atomic>
 #include <cstdint>
@@ -38,4 +38,4 @@ absl::Status ForEach(uint64_t count, int threads, const Work& work) {
 
 }  // namespace stoker
 
-#endif  // STOKER_SERVER_PREPARE_FOR_EACH_H_
+#endif  // STOKER_SERVER_READ_FOR_EACH_H_
