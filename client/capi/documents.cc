@@ -48,12 +48,16 @@ Json FieldToJson(const Message& message, const FieldDescriptor& field) {
   return list;
 }
 
-Json FieldsOf(const std::vector<v1::Field>& fields) {
+// `sent` are the same fields as they come from the servers, which alone know their kinds.
+Json FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
   Json list = Json::array();
-  for (const v1::Field& field : fields)
-    list.push_back({{"name", field.name()},
-                    {"dtype", DtypeName(field.dtype())},
-                    {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
+  for (const v1::Field& field : fields) {
+    Json& told = list.emplace_back(Json{{"name", field.name()},
+                                        {"dtype", DtypeName(field.dtype())},
+                                        {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
+    const v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
+    if (kind != v1::FIELD_KIND_UNSPECIFIED) told["kind"] = KindName(kind);
+  }
   return list;
 }
 
@@ -107,7 +111,7 @@ std::string DescribeDocument(const Loader& loader) {
                {"seed", options.seed},
                {"device", NameOf(options.device->id())},
                {"pipeline", ToJson(WithDefaults(description.pipeline()))},
-               {"fields", FieldsOf(loader.fields())},
+               {"fields", FieldsOf(loader.fields(), description.fields())},
                {"parts", PartsOf(description)}});
 }
 

@@ -143,11 +143,11 @@ STOKER_EXPORT void stoker_loader_destroy(stoker_loader* loader);
 
 // Describes the loader as JSON: {"dataset", "samples", "fingerprint", "dataset_samples", "batch_size", "rank",
 // "world_size", "batches_per_epoch", "sample_bytes", "seed", "device", "pipeline", "fields": [{"name", "dtype",
-// "shape"}], "parts": [{"name", "end", "weight"}]}. The samples and the fingerprint are those of the part that is read;
-// "dataset_samples" counts all. The pipeline has its defaults filled in. The fields are those of batches; shapes lack
-// the batch's dimension. "parts" are the datasets that this one is mixed of, none where it is no mix: "end" is the id
-// after a part's last sample, where the next one begins, and "weight" is 0 where they stand one after another. They are
-// there since ABI version 4.
+// "shape", "kind"}], "parts": [{"name", "end", "weight"}]}. The samples and the fingerprint are those of the part that
+// is read; "dataset_samples" counts all. The pipeline has its defaults filled in. The fields are those of batches;
+// shapes lack the batch's dimension, and "kind" is there for a "label_map" or "binary_map" alone. "parts" are the
+// datasets that this one is mixed of, none where it is no mix: "end" is the id after a part's last sample, where the
+// next one begins, and "weight" is 0 where they stand one after another. They are there since ABI version 4.
 STOKER_EXPORT stoker_code stoker_loader_describe(const stoker_loader* loader, char** json);
 
 // Gives the next batch of the epoch, or null at its end. The call after that begins the next epoch.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/fields/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -47,6 +48,35 @@ void Place(const Image& image, int64_t shrink, int64_t top, int64_t left, Pictur
   }
 }
 
+// Returns the label of pixel number `i` of image number `number`.
+int64_t LabelAt(const ImageMap& map, int64_t number, int64_t i, int64_t pixels) {
+  if (map.kind != v1::FIELD_KIND_BINARY_MAP)
+    return WholeNumberAt(map.values->data, map.values->dtype, number * pixels + i);
+  const auto* bits = static_cast<const uint8_t*>(map.values->data) + number * ((pixels + 7) / 8);
+  return bits[i / 8] >> (7 - i % 8) & 1;
+}
+
+// Returns a channel of the color that shows a label: colors of neighboring labels differ.
+int ColorOf(int64_t label, int channel) {
+  const uint64_t color = static_cast<uint64_t>(label) * 0x9e3779b97f4a7c15;
+  return static_cast<int>(color >> (40 + 8 * channel) & 0xff);
+}
+
+// Returns the pixels of the image with the map laid over it, half and half.
+std::vector<uint8_t> Overlaid(const Image& image, const ImageMap& map, int64_t number) {
+  const int64_t pixels = image.height * image.width;
+  std::vector<uint8_t> overlaid(image.pixels, image.pixels + pixels * kChannels);
+  for (int64_t i = 0; i < pixels; ++i) {
+    const int64_t label = LabelAt(map, number, i, pixels);
+    if (label == 0) continue;
+    for (int c = 0; c < kChannels; ++c) {
+      uint8_t& value = overlaid[i * kChannels + c];
+      value = static_cast<uint8_t>((value + ColorOf(label, c) + 1) / 2);
+    }
+  }
+  return overlaid;
+}
+
 absl::Status ToStatus(int error) {
   if (error == SPNG_OK) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("cannot encode the picture as PNG: ", spng_strerror(error)));
@@ -62,21 +92,37 @@ const Tensor* FindImages(const std::vector<Tensor>& fields) {
   return nullptr;
 }
 
-Picture ContactSheet(const Tensor& images, int64_t count) {
+std::vector<ImageMap> FindMaps(const std::vector<Tensor>& fields,
+                               const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
+  std::vector<ImageMap> maps;
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (const v1::FieldKind kind = sent[static_cast<int>(i)].kind(); IsMap(kind)) maps.push_back({&fields[i], kind});
+  return maps;
+}
+
+Picture ContactSheet(const Tensor& images, int64_t count, const std::vector<ImageMap>& maps) {
   STOKER_CHECK(images.dtype == v1::DTYPE_UINT8 && images.shape.size() >= 4 && images.shape.back() == kChannels);
   const size_t axes = images.shape.size();
   const int64_t all = axes == 5 ? images.shape[0] * images.shape[1] : images.shape[0];
-  const int64_t tiles = std::min(count, all), height = images.shape[axes - 3], width = images.shape[axes - 2];
+  const int64_t height = images.shape[axes - 3], width = images.shape[axes - 2];
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
   const int64_t step_y = (height - 1) / shrink + 1 + kMargin, step_x = (width - 1) / shrink + 1 + kMargin;
-  const int64_t columns = std::clamp<int64_t>(tiles, 1, kColumns),
+  const int64_t tiles_each = 1 + static_cast<int64_t>(maps.size()), tiles = std::min(count, all) * tiles_each;
+  const int64_t most_columns = std::max<int64_t>(kColumns / tiles_each, 1) * tiles_each;
+  const int64_t columns = std::clamp<int64_t>(tiles, 1, most_columns),
                 rows = std::max<int64_t>(1, (tiles - 1) / columns + 1);
 
   Picture sheet{.height = rows * step_y + kMargin, .width = columns * step_x + kMargin};
   sheet.pixels.assign(sheet.height * sheet.width * kChannels, kBackground);
   for (int64_t tile = 0; tile < tiles; ++tile) {
-    const uint8_t* pixels = static_cast<const uint8_t*>(images.data) + tile * height * width * kChannels;
-    Place({pixels, height, width}, shrink, kMargin + tile / columns * step_y, kMargin + tile % columns * step_x, sheet);
+    const int64_t number = tile / tiles_each, map = tile % tiles_each - 1;
+    Image image = {static_cast<const uint8_t*>(images.data) + number * height * width * kChannels, height, width};
+    std::vector<uint8_t> overlaid;
+    if (map >= 0) {
+      overlaid = Overlaid(image, maps[map], number);
+      image.pixels = overlaid.data();
+    }
+    Place(image, shrink, kMargin + tile / columns * step_y, kMargin + tile % columns * step_x, sheet);
   }
   return sheet;
 }

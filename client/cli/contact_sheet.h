@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "client/device/device.h"
 #include "client/loader/batch.h"
+#include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
 
@@ -23,10 +24,21 @@ struct Picture {
 // height × width × 3. Null if there is none.
 const Tensor* FindImages(const std::vector<Tensor>& fields);
 
-// Draws the first `count` images, or all if there are fewer, side by side, eight in a row, with margins between them.
-// Images with a side above 512 pixels are made smaller by averaging. Requires a tensor from FindImages, on the CPU,
-// with images of at least one pixel.
-Picture ContactSheet(const Tensor& images, int64_t count);
+// A label map or binary map of each image, N × height × width, as servers send it.
+struct ImageMap {
+  const Tensor* values;
+  v1::FieldKind kind;
+};
+
+// Returns those of `fields` that are maps. `sent` are the same fields as a server describes them.
+std::vector<ImageMap> FindMaps(const std::vector<Tensor>& fields,
+                               const google::protobuf::RepeatedPtrField<v1::Field>& sent);
+
+// Draws the first `count` images, or all if there are fewer, side by side, up to eight in a row, with margins between
+// them. Each stands before copies of it over which one of its maps is laid: a color for each label but 0. Images with a
+// side above 512 pixels are made smaller by averaging. Requires a tensor from FindImages, on the CPU, with images of at
+// least one pixel, and maps of them.
+Picture ContactSheet(const Tensor& images, int64_t count, const std::vector<ImageMap>& maps = {});
 
 // Returns the bytes of a PNG file of the picture. ResourceExhausted if there is no memory for it.
 absl::StatusOr<std::string> EncodePng(const Picture& picture);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
-      Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out.
+      Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. A label map or
+      binary map is laid over its image, which stands before it.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
       Draw 64 samples in the order of another seed.)";
 
@@ -33,7 +34,7 @@ absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   const Tensor* images = FindImages(batch->server_tensors());
   if (images == nullptr)
     return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
-  return ContactSheet(*images, count);
+  return ContactSheet(*images, count, FindMaps(batch->server_tensors(), loader.description().fields()));
 }
 
 absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {

@@ -73,6 +73,10 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
   for (const v1::Field& field : response.fields()) {
     if (field.shape_size() > kMostDimensions)
       return Implausible(absl::StrCat("a field of ", field.shape_size(), " dimensions"));
+    if (!v1::FieldKind_IsValid(field.kind()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", field.name(), "' is of a kind that this client does not know (",
+                       static_cast<int>(field.kind()), "); upgrade the client, or leave it out by pipeline.fields"));
     const auto bytes = ByteSize(field);
     if (!bytes.ok()) return Implausible(std::string(bytes.status().message()));
     sample_bytes += *bytes;

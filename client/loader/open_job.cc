@@ -112,6 +112,8 @@ v1::Open OpenedJob::stream_open() const {
   open.set_seed(options.seed);
   *open.mutable_shuffle() = options.shuffle;
   open.set_names(options.names);
+  for (int kind = v1::FIELD_KIND_UNSPECIFIED + 1; kind <= v1::FieldKind_MAX; ++kind)
+    open.add_known_kinds(static_cast<v1::FieldKind>(kind));
   if (IsPart(options.subset)) *open.mutable_subset() = options.subset;
   return open;
 }

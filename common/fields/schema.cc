@@ -1,5 +1,6 @@
 #include "common/fields/schema.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
@@ -7,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/check.h"
+#include "common/status_macros.h"
 
 namespace stoker {
 
@@ -52,16 +54,28 @@ int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i) {
   return 0;
 }
 
-absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {
-  uint64_t bytes = ByteSize(field.dtype());
+std::string KindName(v1::FieldKind kind) {
+  if (kind == v1::FIELD_KIND_UNSPECIFIED) return "";
+  if (!v1::FieldKind_IsValid(kind)) return absl::StrCat("kind ", static_cast<int>(kind));
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::FieldKind_Name(kind), "FIELD_KIND_"));
+}
+
+absl::StatusOr<uint64_t> ElementCount(const v1::Field& field) {
+  const uint64_t most = kMaxSampleBytes / std::max<int64_t>(ByteSize(field.dtype()), 1);
+  uint64_t elements = 1;
   for (int64_t extent : field.shape()) {
-    if (extent < 1 || bytes > kMaxSampleBytes / extent)
+    if (extent < 1 || elements > most / extent)
       return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': shape ",
                                                      absl::StrJoin(field.shape(), "×"), " is empty or above ",
                                                      kMaxSampleBytes, " bytes"));
-    bytes *= extent;
+    elements *= extent;
   }
-  return bytes;
+  return elements;
+}
+
+absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {
+  STOKER_ASSIGN_OR_RETURN(const uint64_t elements, ElementCount(field));
+  return field.kind() == v1::FIELD_KIND_BINARY_MAP ? (elements + 7) / 8 : elements * ByteSize(field.dtype());
 }
 
 }  // namespace stoker

@@ -23,6 +23,10 @@ struct SourceField {
   v1::Dtype dtype = v1::DTYPE_UINT8;
   std::vector<int64_t> shape;  // one sample's; empty for a scalar; height, width, channels for an image
 
+  // LABEL_MAP and BINARY_MAP lie on the sample's image. Those that are dense have uint8 or int16 of height, width;
+  // those that are encoded have the values of `dtype` in a PNG of one channel.
+  v1::FieldKind meaning = v1::FIELD_KIND_UNSPECIFIED;
+
   // The server ops that `stokerd prepare` applied to this image already. A pipeline must begin with them.
   std::vector<v1::Op> prepared;
 
@@ -30,6 +34,12 @@ struct SourceField {
   v1::Pipeline prepared_settings;
 };
 using SourceSchema = std::vector<SourceField>;
+
+// True of label maps and binary maps, which lie on a sample's image.
+inline bool IsMap(v1::FieldKind kind) { return kind == v1::FIELD_KIND_LABEL_MAP || kind == v1::FIELD_KIND_BINARY_MAP; }
+
+// Returns the name that YAML and people use: "label_map"; nothing for FIELD_KIND_UNSPECIFIED.
+std::string KindName(v1::FieldKind kind);
 
 // Returns the bytes of one element; 0 for DTYPE_UNSPECIFIED.
 int64_t ByteSize(v1::Dtype dtype);
@@ -49,7 +59,11 @@ int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i);
 // The largest sample, in bytes of all its fields. A span of one such sample is far below a message's limit of 2 GiB.
 inline constexpr uint64_t kMaxSampleBytes = uint64_t{256} << 20;
 
-// Returns the bytes of one sample of `field`. InvalidArgument if its shape is empty or larger than kMaxSampleBytes.
+// Returns the number of elements of one sample of `field`. InvalidArgument if its shape is empty or larger than
+// kMaxSampleBytes.
+absl::StatusOr<uint64_t> ElementCount(const v1::Field& field);
+
+// Returns the bytes of one sample of `field`, as it is sent. InvalidArgument as above.
 absl::StatusOr<uint64_t> ByteSize(const v1::Field& field);
 
 }  // namespace stoker

@@ -62,7 +62,7 @@ Cost CostOfTurn(const Arguments& op, ImageSize output) {
 absl::Status Description<v1::RandomRotation>::Validate(const v1::RandomRotation& op) {
   STOKER_RETURN_IF_ERROR(ValidateDegrees(op, op.degrees()));
   STOKER_RETURN_IF_ERROR(ValidateAffineInterpolation(op, op.interpolation()));
-  return ValidateColor(op, "fill", op.fill());
+  return ValidateFill(op);
 }
 
 void Description<v1::RandomRotation>::FillDefaults(v1::RandomRotation& op) {
@@ -73,7 +73,9 @@ void Description<v1::RandomRotation>::FillDefaults(v1::RandomRotation& op) {
 
 absl::Status Description<v1::RandomRotation>::Draw(const v1::RandomRotation& op, Drawing& drawing) {
   const double degrees = Uniform(drawing.draws, SpreadOf(op.degrees()));
-  AppendAffine({RotationMatrix(degrees, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill())}, drawing);
+  AppendAffine(
+      {RotationMatrix(degrees, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill()), op.map_fill()},
+      drawing);
   return absl::OkStatus();
 }
 
@@ -87,7 +89,7 @@ absl::Status Description<v1::RandomAffine>::Validate(const v1::RandomAffine& op)
     return Invalid(op, "scale", absl::StrCat("must not be below ", 1 / kMaxFactor));
   STOKER_RETURN_IF_ERROR(ValidateShear(op));
   STOKER_RETURN_IF_ERROR(ValidateAffineInterpolation(op, op.interpolation()));
-  return ValidateColor(op, "fill", op.fill());
+  return ValidateFill(op);
 }
 
 void Description<v1::RandomAffine>::FillDefaults(v1::RandomAffine& op) {
@@ -111,7 +113,8 @@ absl::Status Description<v1::RandomAffine>::Draw(const v1::RandomAffine& op, Dra
   affine.scale = Uniform(drawing.draws, ScaleOf(op));
   affine.shear_x = Uniform(drawing.draws, ShearAcross(op));
   affine.shear_y = Uniform(drawing.draws, ShearDown(op));
-  AppendAffine({AffineMatrix(affine, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill())}, drawing);
+  AppendAffine({AffineMatrix(affine, drawing.size), OrNearest(op.interpolation()), ColorOf(op.fill()), op.map_fill()},
+               drawing);
   return absl::OkStatus();
 }
 

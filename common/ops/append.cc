@@ -44,7 +44,9 @@ void AppendSharpness(double factor, Drawing& drawing) {
 void AppendAffine(const AffineParameters& affine, Drawing& drawing) {
   const auto& m = affine.matrix;
   if (m[0] == 1 && m[1] == 0 && IsWhole(m[2]) && m[3] == 0 && m[4] == 1 && IsWhole(m[5])) {
-    AppendCrop({static_cast<int64_t>(m[5]), static_cast<int64_t>(m[2]), drawing.size, affine.fill}, drawing);
+    AppendCrop({static_cast<int64_t>(m[5]), static_cast<int64_t>(m[2]), drawing.size, affine.fill,
+                v1::PADDING_MODE_CONSTANT, affine.map_fill},
+               drawing);
   } else {
     drawing.parameters.push_back(affine);
   }

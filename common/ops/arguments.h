@@ -73,6 +73,13 @@ absl::Status ValidateClasses(const google::protobuf::Message& op, int64_t num_cl
 // Colors: nothing, one number, or red, green, blue; 0 to 255.
 absl::Status ValidateColor(const google::protobuf::Message& op, absl::string_view argument, const Integers& color);
 Color ColorOf(const Integers& color);  // None is black.
+
+// `fill` is a color, and `map_fill` a value that a label map may have, which is an int16.
+template <typename Arguments>
+absl::Status ValidateFill(const Arguments& op) {
+  if (absl::Status status = ValidateColor(op, "fill", op.fill()); !status.ok()) return status;
+  return ValidateWithin(op, "map_fill", op.map_fill(), INT16_MIN, INT16_MAX);
+}
 void Set(const Color& color, Integers* numbers);
 
 // A resize takes any interpolation, by default bilinear. A turn takes nearest, its default, or bilinear.

@@ -24,6 +24,7 @@ struct CropParameters {
   ImageSize size;
   Color fill = {0, 0, 0};
   v1::PaddingMode padding = v1::PADDING_MODE_CONSTANT;
+  int32_t map_fill = 0;  // of label maps
   friend bool operator==(const CropParameters&, const CropParameters&) = default;
 };
 
@@ -80,6 +81,7 @@ struct AffineParameters {
   std::array<double, 6> matrix = {1, 0, 0, 0, 1, 0};
   v1::Interpolation interpolation = v1::INTERPOLATION_NEAREST;  // or BILINEAR
   Color fill = {0, 0, 0};
+  int32_t map_fill = 0;  // of label maps
   friend bool operator==(const AffineParameters&, const AffineParameters&) = default;
 };
 

@@ -73,10 +73,13 @@ struct Magnitude {
 struct Look {
   v1::Interpolation interpolation;
   Color fill;
+  int32_t map_fill;
 };
 
 void Append(Choice choice, const Magnitude& magnitude, const Space& space, const Look& look, Drawing& drawing) {
-  auto warp = [&](const AffineMap& matrix) { AppendAffine({matrix, look.interpolation, look.fill}, drawing); };
+  auto warp = [&](const AffineMap& matrix) {
+    AppendAffine({matrix, look.interpolation, look.fill, look.map_fill}, drawing);
+  };
   auto color = [&](ColorParameters::Kind kind, double value) { AppendColor(kind, value, drawing); };
   const double factor = 1 + magnitude.Signed(space.enhance);
   switch (choice) {
@@ -103,12 +106,12 @@ Choice DrawChoice(Draws& draws) { return static_cast<Choice>(draws.Below(kChoice
 int Bins(const auto& op) { return op.has_num_magnitude_bins() ? op.num_magnitude_bins() : kDefaultBins; }
 int Ops(const v1::RandAugment& op) { return op.has_num_ops() ? op.num_ops() : kDefaultOps; }
 int MagnitudeOf(const v1::RandAugment& op) { return op.has_magnitude() ? op.magnitude() : kDefaultMagnitude; }
-Look LookOf(const auto& op) { return {OrNearest(op.interpolation()), ColorOf(op.fill())}; }
+Look LookOf(const auto& op) { return {OrNearest(op.interpolation()), ColorOf(op.fill()), op.map_fill()}; }
 
 absl::Status ValidateCommon(const auto& op) {
   STOKER_RETURN_IF_ERROR(ValidateWithin(op, "num_magnitude_bins", Bins(op), 2, kMaxBins));
   STOKER_RETURN_IF_ERROR(ValidateAffineInterpolation(op, op.interpolation()));
-  return ValidateColor(op, "fill", op.fill());
+  return ValidateFill(op);
 }
 
 void FillCommon(auto& op) {

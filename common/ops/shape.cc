@@ -199,7 +199,7 @@ absl::Status Description<v1::CenterCrop>::Draw(const v1::CenterCrop& op, Drawing
 absl::Status Description<v1::RandomCrop>::Validate(const v1::RandomCrop& op) {
   STOKER_RETURN_IF_ERROR(ValidateSize(op, op.size()));
   STOKER_RETURN_IF_ERROR(ValidatePadding(op, op.padding()));
-  return ValidateColor(op, "fill", op.fill());
+  return ValidateFill(op);
 }
 
 void Description<v1::RandomCrop>::FillDefaults(v1::RandomCrop& op) {
@@ -231,14 +231,14 @@ absl::Status Description<v1::RandomCrop>::Draw(const v1::RandomCrop& op, Drawing
                                                       "; set pad_if_needed, or Resize first"));
   const auto top = static_cast<int64_t>(drawing.draws.Below(padded.height - crop.height + 1)) - pad.top;
   const auto left = static_cast<int64_t>(drawing.draws.Below(padded.width - crop.width + 1)) - pad.left;
-  AppendCrop({top, left, crop, ColorOf(op.fill())}, drawing);
+  AppendCrop({top, left, crop, ColorOf(op.fill()), v1::PADDING_MODE_CONSTANT, op.map_fill()}, drawing);
   return absl::OkStatus();
 }
 
 absl::Status Description<v1::Pad>::Validate(const v1::Pad& op) {
   if (op.padding().empty()) return Invalid(op, "padding", "give 1, 2 or 4 numbers; found none");
   STOKER_RETURN_IF_ERROR(ValidatePadding(op, op.padding()));
-  STOKER_RETURN_IF_ERROR(ValidateColor(op, "fill", op.fill()));
+  STOKER_RETURN_IF_ERROR(ValidateFill(op));
   if (!v1::PaddingMode_IsValid(op.padding_mode()))
     return Invalid(op, "padding_mode", absl::StrCat("unknown value ", op.padding_mode()));
   return absl::OkStatus();
@@ -265,7 +265,7 @@ absl::Status Description<v1::Pad>::Draw(const v1::Pad& op, Drawing& drawing) {
     return absl::FailedPreconditionError(absl::StrCat("Pad.padding: an image of ", image.width, "×", image.height,
                                                       " can be mirrored for at most ", columns, " pixels across and ",
                                                       rows, " down; Resize first, or choose another padding_mode"));
-  AppendCrop({-pad.top, -pad.left, Padded(pad, image), ColorOf(op.fill()), ModeOf(op)}, drawing);
+  AppendCrop({-pad.top, -pad.left, Padded(pad, image), ColorOf(op.fill()), ModeOf(op), op.map_fill()}, drawing);
   return absl::OkStatus();
 }
 

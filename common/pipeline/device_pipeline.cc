@@ -45,6 +45,7 @@ class DevicePipeline::Builder {
     if (op.has_one_hot()) return AddOneHot(op.one_hot(), index);
     if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
     STOKER_RETURN_IF_ERROR(NeedImage());
+    STOKER_RETURN_IF_ERROR(CheckMapsStay(op));
     if (op.has_to_memory_format()) {
       image_.channels_first = op.to_memory_format().memory_format() != v1::MEMORY_FORMAT_CHANNELS_LAST;
       return absl::OkStatus();
@@ -57,7 +58,22 @@ class DevicePipeline::Builder {
     return device_.steps_.Add(op, index);
   }
 
+  // Gives the fields that no op makes what their kind says.
+  void MakeMaps() {
+    for (size_t i = 0; i < device_.fields_.size(); ++i) {
+      v1::Field& field = device_.fields_[i];
+      FieldProgram& program = device_.programs_[i];
+      if (!IsMap(field.kind()) || program.kind != FieldProgram::Kind::kAsItCame) continue;
+      const bool binary = field.kind() == v1::FIELD_KIND_BINARY_MAP;
+      program.kind = binary ? FieldProgram::Kind::kUnpackBits : FieldProgram::Kind::kWiden;
+      field.set_dtype(binary ? v1::DTYPE_UINT8 : v1::DTYPE_INT64);
+      field.clear_kind();
+      device_.identity_ = false;
+    }
+  }
+
   void Finish() {
+    MakeMaps();
     if (image_.field < 0) return;
     device_.steps_.Finish();
     image_.steps = device_.steps_.steps();
@@ -77,6 +93,19 @@ class DevicePipeline::Builder {
 
  private:
   bool floats() const { return image_.dtype != v1::DTYPE_UINT8; }
+
+  // Refuses what moves or mixes the image, if a map lies on it that would stay.
+  absl::Status CheckMapsStay(const v1::Op& op) const {
+    const Acts acts = ActsOf(op);
+    if (acts != Acts::kOnGeometry && acts != Acts::kOnBatch) return absl::OkStatus();
+    for (const v1::Field& field : device_.fields_)
+      if (IsMap(field.kind()))
+        return absl::InvalidArgumentError(
+            absl::StrCat(acts == Acts::kOnBatch ? "does not mix '" : "does not move on the device '", field.name(),
+                         "', a ", KindName(field.kind()), " on the image; ",
+                         acts == Acts::kOnBatch ? "leave one of them out" : "place it on the server"));
+    return absl::OkStatus();
+  }
 
   absl::Status NeedImage() {
     if (image_.field >= 0) return absl::OkStatus();
@@ -106,6 +135,9 @@ class DevicePipeline::Builder {
     const int field = FieldNamed(device_.fields_, name);
     if (field < 0)
       return absl::InvalidArgumentError(absl::StrCat("field '", name, "' is not sent; name another in `field`"));
+    if (device_.fields_[field].kind() == v1::FIELD_KIND_BINARY_MAP)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", name, "' is a binary_map, whose bits are unpacked without an op; leave it out"));
     return field;
   }
 
@@ -117,6 +149,7 @@ class DevicePipeline::Builder {
       return absl::InvalidArgumentError(
           absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not whole numbers"));
     made.set_dtype(dtype);
+    made.clear_kind();
     made.add_shape(program.classes);
     STOKER_RETURN_IF_ERROR(ByteSize(made).status());
     device_.fields_[field] = made;

@@ -46,11 +46,12 @@ class DevicePipeline {
       kOneHot,      // `classes` numbers for each whole number of the field: 1 at its class, 0 elsewhere
       kMixedLabel,  // kOneHot in float32, mixed with another row of the batch: λ · own + (1 − λ) · other
       kUnpackBits,  // one element for each bit
+      kWiden,       // the same whole numbers, as int64
     };
     Kind kind = Kind::kAsItCame;
     int64_t classes = 0;                   // kOneHot, kMixedLabel
     bool least_significant_first = false;  // kUnpackBits: the order of a byte's bits
-    int op = -1;                           // index in the pipeline of the op that makes the field
+    int op = -1;                           // index in the pipeline of the op that makes the field; −1: its kind does
   };
 
   // Joins `pipeline`, which need not be valid, to a span's `fields`. InvalidArgument names the op that cannot run.

@@ -22,6 +22,7 @@ constexpr uint64_t kSpanBytes = uint64_t{1} << 20;
 constexpr double kDecodingArithmetic = 25;
 
 bool IsImage(const SourceField& field) {
+  if (IsMap(field.meaning)) return false;
   return field.kind == SourceField::Kind::kEncodedImage ||
          (field.name == "image" && field.dtype == v1::DTYPE_UINT8 && field.shape.size() == 3 && field.shape[2] == 3);
 }
@@ -105,6 +106,7 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
 absl::Status ServerPipeline::AddOutputsOf(int index, const SourceField& source) {
   Output output{.source = index, .image = IsImage(source)};
   output.field.set_name(source.name);
+  if (IsMap(source.meaning)) return AddMap(source, std::move(output));
   if (output.image && pipeline_.views().empty()) return AddImage(source, std::move(output));
   if (output.image) return AddViews(source, output);
   output.field.set_dtype(source.dtype);
@@ -130,15 +132,32 @@ absl::Status ServerPipeline::AddViews(const SourceField& source, Output output) 
 absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) {
   STOKER_RETURN_IF_ERROR(CheckPrepared(source, output));
   output.first_op = static_cast<int>(source.prepared.size());
-  std::optional<ImageSize> size;
-  if (source.kind == SourceField::Kind::kDense) size = ImageSize{source.shape[0], source.shape[1]};
-  output.stored = size;
-  for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
-  if (!size.has_value()) return DiffersInSize(output);
+  STOKER_ASSIGN_OR_RETURN(const ImageSize size, SizeAfterOps(source, output));
   output.field.set_dtype(v1::DTYPE_UINT8);
   if (output.views >= 0) output.field.add_shape(output.view_count);
-  for (int64_t extent : {size->height, size->width, int64_t{3}}) output.field.add_shape(extent);
+  for (int64_t extent : {size.height, size.width, int64_t{3}}) output.field.add_shape(extent);
   return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::AddMap(const SourceField& source, Output output) {
+  if (!pipeline_.views().empty())
+    return absl::InvalidArgumentError(absl::StrCat("pipeline.views: '", source.name, "' is a ",
+                                                   KindName(source.meaning),
+                                                   " on the image, and views have none; leave it out: name the fields "
+                                                   "to send in pipeline.fields"));
+  output.field.set_kind(source.meaning);
+  STOKER_ASSIGN_OR_RETURN(const ImageSize size, SizeAfterOps(source, output));
+  output.field.set_dtype(source.meaning == v1::FIELD_KIND_BINARY_MAP ? v1::DTYPE_UINT8 : source.dtype);
+  for (int64_t extent : {size.height, size.width}) output.field.add_shape(extent);
+  return Add(std::move(output));
+}
+
+absl::StatusOr<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source, Output& output) const {
+  if (source.kind == SourceField::Kind::kDense) output.stored = ImageSize{source.shape[0], source.shape[1]};
+  std::optional<ImageSize> size = output.stored;
+  for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
+  if (!size.has_value()) return DiffersInSize(output);
+  return *size;
 }
 
 absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
@@ -199,7 +218,9 @@ absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) co
 }
 
 absl::Status ServerPipeline::CheckOutputs() const {
-  const bool has_image = std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
+  STOKER_RETURN_IF_ERROR(CheckMaps());
+  const bool has_image =
+      std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); });
   if (!has_image && (ops_ > 0 || !pipeline_.views().empty()))
     return absl::InvalidArgumentError(absl::StrCat(
         ops_ > 0 ? absl::StrCat("pipeline.ops[0]: ", OpName(pipeline_.ops(0)), " needs")
@@ -213,6 +234,20 @@ absl::Status ServerPipeline::CheckOutputs() const {
   if (sample_bytes_ > kMaxSampleBytes)
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline: a sample has ", sample_bytes_, " bytes of output, more than ", kMaxSampleBytes));
+  return absl::OkStatus();
+}
+
+// Checks that maps have the size of the image that they lie on, where sizes are known. Others are compared sample by
+// sample.
+absl::Status ServerPipeline::CheckMaps() const {
+  const auto image = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
+  if (image == outputs_.end() || !image->stored.has_value()) return absl::OkStatus();
+  for (const Output& output : outputs_)
+    if (output.map() && output.stored.has_value() && *output.stored != *image->stored)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the ", KindName(output.field.kind()), " '", output.field.name(), "' has ", output.stored->width,
+                       "×", output.stored->height, " pixels, and the image '", image->field.name(),
+                       "', which it lies on, ", image->stored->width, "×", image->stored->height));
   return absl::OkStatus();
 }
 
@@ -260,7 +295,7 @@ Cost ServerPipeline::CostOf(ImageSize encoded) const {
   Cost cost = kNoCost;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
-    if (!output.image) continue;
+    if (!output.image && !output.map()) continue;
     const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
     if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);
     cost = cost + static_cast<double>(output.view_count) * CostOfView(output, encoded);
@@ -271,7 +306,7 @@ Cost ServerPipeline::CostOf(ImageSize encoded) const {
 double ServerPipeline::MostPassesOfView() const {
   double most = 0;
   for (const Output& output : outputs_)
-    if (output.image) most = std::max(most, CostOfView(output, {1, 1}).passes);
+    if (output.image || output.map()) most = std::max(most, CostOfView(output, {1, 1}).passes);
   return most;
 }
 

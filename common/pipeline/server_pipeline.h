@@ -25,9 +25,13 @@ class ServerPipeline {
     v1::Field field;
     uint64_t bytes = 0;  // bytes of one sample
     int source = 0;      // index of the source field in the dataset's schema
-    bool image = false;  // an image, which is decoded if it is encoded, and goes through the ops; others are copied
+    bool image = false;  // an image, which is decoded if it is encoded, and goes through the ops
 
-    // The members below are for images.
+    // A label map or a binary map, which goes through those ops that move the image; what is no image and no map is
+    // copied.
+    bool map() const { return IsMap(field.kind()); }
+
+    // The members below are for images and maps.
     int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
     uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
     int first_op = 0;                         // ops before this one were applied when the dataset was prepared
@@ -55,7 +59,8 @@ class ServerPipeline {
   v1::DecodeWarnings decode_warnings() const;
   v1::JpegScaling jpeg_scaling() const;
 
-  // Draws what the ops of view number `view` < output.view_count do to the image of `size` at `position`.
+  // Draws what the ops of view number `view` < output.view_count do to the image of `size` at `position`. A map's ops
+  // are those of the image that it lies on.
   // FailedPrecondition names an op that cannot take an image of this size.
   absl::StatusOr<std::vector<OpParameters>> Draw(const Output& output, uint32_t view, ImageSize size, uint64_t seed,
                                                  uint64_t epoch, uint64_t position) const;
@@ -77,11 +82,16 @@ class ServerPipeline {
   absl::Status AddOutputsOf(int index, const SourceField& source);
   absl::Status AddViews(const SourceField& source, Output output);
   absl::Status AddImage(const SourceField& source, Output output);
+  absl::Status AddMap(const SourceField& source, Output output);
+
+  // Returns the size of an output after its ops, and sets output.stored. InvalidArgument where it is not one size.
+  absl::StatusOr<ImageSize> SizeAfterOps(const SourceField& source, Output& output) const;
   absl::Status DiffersInSize(const Output& output) const;
   absl::Status Add(Output output);
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;
   absl::Status CheckPreparedSettings(const SourceField& source) const;
   absl::Status CheckOutputs() const;
+  absl::Status CheckMaps() const;
   absl::Status CheckDevice() const;
 
   // What the ops of one view take.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
@@ -145,11 +146,23 @@ class Explanation {
   std::vector<std::string> lines_;
 };
 
+// Returns the line of a map, which names the ops that move it.
+std::string LineOfMap(const ServerPipeline& pipeline, const ServerPipeline::Output& output) {
+  std::vector<std::string> moves;
+  const std::vector<v1::Op> ops = OpsOf(pipeline.pipeline(), output);
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (ActsOf(ops[i]) == Acts::kOnGeometry) moves.push_back(absl::StrCat("ops[", i, "] ", OpName(ops[i])));
+  return absl::StrCat(
+      output.field.name(), ": a ", KindName(output.field.kind()),
+      moves.empty() ? ", as it is stored" : ", moved to the nearest pixel by " + absl::StrJoin(moves, " + "));
+}
+
 }  // namespace
 
 std::vector<std::string> Explain(const ServerPipeline& pipeline, const SourceSchema& schema) {
   std::vector<std::string> lines;
   for (const ServerPipeline::Output& output : pipeline.outputs()) {
+    if (output.map()) lines.push_back(LineOfMap(pipeline, output));
     if (!output.image) continue;
     for (std::string& line : Explanation(pipeline, output, schema[output.source]).Lines())
       lines.push_back(std::move(line));

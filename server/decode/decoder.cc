@@ -40,6 +40,16 @@ constexpr Codec kCodecs[] = {
     {IsOther, ReadOtherHeader, DecodeOther},
 };
 
+constexpr Codec kMapCodec = {IsPng, ReadPngMapHeader, DecodePngMap};
+
+absl::StatusOr<const Codec*> MapCodecOf(std::span<const uint8_t> bytes) {
+  const absl::string_view file = AsText(bytes);
+  if (kMapCodec.matches(file)) return &kMapCodec;
+  if (file.empty()) return FlawError(Flaw::kTruncated, "the file is empty");
+  return FlawError(Flaw::kNotAnImage, absl::StrCat("not a PNG, as the file of a map must be (starts with ",
+                                                   absl::BytesToHexString(file.substr(0, 12)), ")"));
+}
+
 absl::StatusOr<const Codec*> CodecOf(std::span<const uint8_t> bytes) {
   const absl::string_view file = AsText(bytes);
   for (const Codec& codec : kCodecs)
@@ -55,7 +65,8 @@ Decoder::Decoder() : jpeg_(std::make_unique<JpegDecoder>()) {}
 Decoder::~Decoder() = default;
 
 absl::StatusOr<ImageSize> Decoder::Open(std::span<const uint8_t> file, const DecodeOptions& options) {
-  STOKER_ASSIGN_OR_RETURN(codec_, CodecOf(file));
+  const bool is_map = options.content == DecodeOptions::Content::kMap;
+  STOKER_ASSIGN_OR_RETURN(codec_, is_map ? MapCodecOf(file) : CodecOf(file));
   file_ = file;
   options_ = options;
   return codec_->read_header == nullptr ? jpeg_->Open(file, options) : codec_->read_header(file, options);

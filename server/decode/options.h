@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "common/fields/schema.h"
 #include "server/decode/interrupt.h"
 #include "stoker/v1/pipeline.pb.h"
 
@@ -11,6 +12,10 @@ namespace stoker {
 
 // What every codec needs to know of the pipeline that an image is decoded for.
 struct DecodeOptions {
+  // What the file holds: colors, or the values of a label map or a binary map. See DecodePngMap for their pixels.
+  enum class Content { kColors, kMap };
+  Content content = Content::kColors;
+
   uint64_t max_pixels = uint64_t{1} << 26;  // the largest width × height of an image
   uint32_t max_scans = 100;                 // the most scans of a progressive JPEG
 
@@ -28,6 +33,11 @@ struct DecodeOptions {
   // Ends decoding early, with its status, where it is given. It must outlive the decoding.
   const Interrupt* interrupt = nullptr;
 };
+
+// Returns what the files of an encoded field hold.
+inline DecodeOptions::Content ContentOf(const SourceField& field) {
+  return IsMap(field.meaning) ? DecodeOptions::Content::kMap : DecodeOptions::Content::kColors;
+}
 
 }  // namespace stoker
 

@@ -28,7 +28,8 @@ absl::Status Probe(const Dataset& dataset, uint64_t id, SampleBytes& sample, Dec
   STOKER_RETURN_IF_ERROR(dataset.Read(id, sample));
   for (size_t i = 0; i < dataset.schema().size(); ++i) {
     if (dataset.schema()[i].kind != SourceField::Kind::kEncodedImage) continue;
-    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder.Open(sample.fields[i], {}));
+    const DecodeOptions options = {.content = ContentOf(dataset.schema()[i])};
+    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder.Open(sample.fields[i], options));
     STOKER_RETURN_IF_ERROR(decoder.Decode({{.size = size}}, image));
   }
   return absl::OkStatus();

@@ -291,6 +291,9 @@ absl::Status CheckImages(const PrepareOptions& options, const SourceSchema& sche
   std::vector<std::string> images;
   for (const SourceField& field : schema) {
     if (!field.prepared.empty()) return refused("its images went through a pipeline already; prepare the original");
+    if (IsMap(field.meaning))
+      return refused("its field '", ShortPrintableName(field.name), "' is a ", KindName(field.meaning),
+                     ", which prepared datasets do not have; leave it out by `fields` of the dataset's configuration");
     if (field.kind == SourceField::Kind::kEncodedImage) images.push_back(field.name);
   }
   if (!options.mode.has_lossless() && images.empty())

@@ -23,7 +23,9 @@ Finding Duplicate(uint64_t id, uint64_t first, const Dataset& dataset) {
 }  // namespace
 
 SampleDigest DigestOf(const SourceSchema& schema, const SampleBytes& sample) {
-  const auto is_image = [](const SourceField& field) { return field.kind == SourceField::Kind::kEncodedImage; };
+  const auto is_image = [](const SourceField& field) {
+    return field.kind == SourceField::Kind::kEncodedImage && !IsMap(field.meaning);
+  };
   const bool has_images = std::any_of(schema.begin(), schema.end(), is_image);
   Fingerprint sha("");
   for (size_t i = 0; i < schema.size(); ++i) {

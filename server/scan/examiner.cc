@@ -35,11 +35,11 @@ absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const Sa
                                std::vector<Finding>& findings) {
   for (size_t i = 0; i < schema.size(); ++i) {
     if (schema[i].kind != SourceField::Kind::kEncodedImage) continue;
-    absl::Status status = Decode(sample.fields[i], v1::DECODE_WARNINGS_FAIL);
+    absl::Status status = Decode(schema[i], sample.fields[i], v1::DECODE_WARNINGS_FAIL);
     if (status.ok()) continue;
     if (!absl::IsDataLoss(status)) return status;
     // A file that only the strictest policy refuses is one whose damage a decoder conceals.
-    const absl::Status usual = Decode(sample.fields[i], v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+    const absl::Status usual = Decode(schema[i], sample.fields[i], v1::DECODE_WARNINGS_FAIL_TRUNCATED);
     if (!usual.ok() && !absl::IsDataLoss(usual)) return usual;
     const FindingKind kind = usual.ok() ? FindingKind::kWarning : KindOf(usual);
     findings.push_back({id, kind, schema[i].name, std::string((usual.ok() ? status : usual).message())});
@@ -47,9 +47,14 @@ absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const Sa
   return absl::OkStatus();
 }
 
-absl::Status Examiner::Decode(std::span<const uint8_t> file, v1::DecodeWarnings warnings) try {
-  const DecodeOptions options = {
-      .max_pixels = max_pixels_, .warnings = warnings, .to_end = true, .time = kLongest, .interrupt = &interrupt_};
+absl::Status Examiner::Decode(const SourceField& field, std::span<const uint8_t> file,
+                              v1::DecodeWarnings warnings) try {
+  const DecodeOptions options = {.content = ContentOf(field),
+                                 .max_pixels = max_pixels_,
+                                 .warnings = warnings,
+                                 .to_end = true,
+                                 .time = kLongest,
+                                 .interrupt = &interrupt_};
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options));
   return decoder_.Decode({WholeOf(size)}, image_);
 } catch (const std::bad_alloc&) {

@@ -28,7 +28,7 @@ class Examiner {
                        std::vector<Finding>& findings);
 
  private:
-  absl::Status Decode(std::span<const uint8_t> file, v1::DecodeWarnings warnings);
+  absl::Status Decode(const SourceField& field, std::span<const uint8_t> file, v1::DecodeWarnings warnings);
 
   const uint64_t max_pixels_;
   const Interrupt interrupt_;

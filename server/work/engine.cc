@@ -101,6 +101,19 @@ absl::StatusOr<std::shared_ptr<const Dataset>> Find(const Engine::Catalog& catal
   return found->second;
 }
 
+// Checks that the client knows what every field is.
+absl::Status CheckKinds(const ServerPipeline& pipeline, const v1::Open& open) {
+  for (const ServerPipeline::Output& output : pipeline.outputs()) {
+    const v1::FieldKind kind = output.field.kind();
+    const auto& known = open.known_kinds();
+    if (kind == v1::FIELD_KIND_UNSPECIFIED || std::find(known.begin(), known.end(), kind) != known.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "field '", output.field.name(), "' is a ", KindName(kind),
+        ", which this client does not know; upgrade the client, or leave the field out by pipeline.fields"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(Options options) {
@@ -254,6 +267,7 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
   const auto catalog = this->catalog();
   STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, open.dataset()));
   STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
+  STOKER_RETURN_IF_ERROR(CheckKinds(pipeline, open));
   STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(*catalog, open.dataset(), open.subset(), open.shuffle()));
   v1::Opened opened;
   *opened.mutable_identity() = IdentityOf(*dataset, samples);

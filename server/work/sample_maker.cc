@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/augment/map.h"
 #include "server/work/stage_clock.h"
 
 namespace stoker {
@@ -18,15 +19,20 @@ Region Union(const Region& a, const Region& b) {
   return {top, left, {std::max(a.bottom(), b.bottom()) - top, std::max(a.right(), b.right()) - left}};
 }
 
-DecodeOptions DecoderOptions(const ServerPipeline& pipeline, const Interrupt& interrupt) {
-  return {.max_pixels = pipeline.max_pixels(),
+// Returns how to decode the source field `source`.
+DecodeOptions DecoderOptions(const SampleMaker::Task& task, int source) {
+  const ServerPipeline& pipeline = task.pipeline;
+  return {.content = ContentOf(task.schema[source]),
+          .max_pixels = pipeline.max_pixels(),
           .max_scans = pipeline.max_scans(),
           .warnings = pipeline.decode_warnings(),
-          .interrupt = &interrupt};
+          .interrupt = &task.interrupt};
 }
 
 // So many passes may the plans have that are kept until the image is decoded: some 2 MB.
 constexpr size_t kKeptPasses = 4096;
+
+constexpr int64_t kChannels = 3;
 
 }  // namespace
 
@@ -47,30 +53,46 @@ std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, co
       size.width, size.height, Seconds(cost) * 1e3, cost.passes, cost.arithmetic, cost.bytes, limits.seconds);
 }
 
+absl::Status SampleMaker::Sizes::Add(const ServerPipeline::Output& output, ImageSize size) {
+  if (output.map()) {
+    map = size;
+    map_name = &output.field.name();
+  } else if (!image.has_value()) {
+    image = size;
+  }
+  if (!image.has_value() || !map.has_value() || *image == *map) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("its map '", *map_name, "' has ", map->width, "×", map->height,
+                                          " pixels, and its image ", image->width, "×", image->height,
+                                          "; a map has the size of the image that it lies on"));
+}
+
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
   const auto& outputs = task.pipeline.outputs();
+  sizes_ = {};
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
     const std::vector<uint8_t>& bytes = sample.fields[source];
-    if (!outputs[i].image) {
+    if (!outputs[i].image && !outputs[i].map()) {
       StageClock clock(times);
       writer.Write(i, index, bytes);
       clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
     } else if (i == 0 || outputs[i - 1].source != source) {
       // The outputs of one source stand side by side, and the first of them makes all.
-      STOKER_RETURN_IF_ERROR(MakeImages(task, source, bytes, {writer, index}, times));
+      STOKER_RETURN_IF_ERROR(MakeImages(task, outputs[i], bytes, {writer, index}, times));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status SampleMaker::MakeImages(const Task& task, int source, std::span<const uint8_t> bytes, const Place& place,
-                                     v1::StageTimes& times) {
+absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Output& first,
+                                     std::span<const uint8_t> bytes, const Place& place, v1::StageTimes& times) {
+  const int source = first.source;
   const SourceField& field = task.schema[source];
   if (field.kind == SourceField::Kind::kEncodedImage) {
     StageClock clock(times);
-    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task.pipeline, task.interrupt)));
+    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task, source)));
+    STOKER_RETURN_IF_ERROR(sizes_.Add(first, size));
     if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) > limits_.max_pixels)
       return absl::ResourceExhaustedError(absl::StrCat("an image of ", size.width, "×", size.height,
                                                        " is above this server's max_pixels of ", limits_.max_pixels));
@@ -81,8 +103,15 @@ absl::Status SampleMaker::MakeImages(const Task& task, int source, std::span<con
   }
   StageClock clock(times);
   const ImageSize size = {field.shape[0], field.shape[1]};
+  STOKER_RETURN_IF_ERROR(sizes_.Add(first, size));
   STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
-  const SourceImage image = {{bytes.data(), size, static_cast<ptrdiff_t>(size.width) * 3}, WholeOf(size)};
+  const uint8_t* pixels = bytes.data();
+  if (first.map()) {
+    dense_map_.resize(size.height * size.width * kChannels);
+    WriteMapPixels(bytes, field.dtype, dense_map_.data());
+    pixels = dense_map_.data();
+  }
+  const SourceImage image = {{pixels, size, static_cast<ptrdiff_t>(size.width * kChannels)}, WholeOf(size)};
   const absl::Status status = MakeFrom(task, size, image);
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
   return status;
@@ -114,8 +143,8 @@ absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, con
 
 absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
                                                 ImageSize size) const {
-  STOKER_ASSIGN_OR_RETURN(const auto ops,
-                          task.pipeline.Draw(output, number, size, task.seed, task.epoch, task.position));
+  STOKER_ASSIGN_OR_RETURN(auto ops, task.pipeline.Draw(output, number, size, task.seed, task.epoch, task.position));
+  if (output.map()) ops = MapOps(ops);
   return ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
 }
 
@@ -126,7 +155,7 @@ absl::Status SampleMaker::MakeFromFile(const Task& task, int source, ImageSize s
     const DecodedCache::Image image = {task.sample, source, eighths};
     const Region whole = Reduced(WholeOf(size), eighths);
     KeptBytes kept;
-    if (task.kept != nullptr) kept = task.kept->Get(image, whole.size, DecoderOptions(task.pipeline, task.interrupt));
+    if (task.kept != nullptr) kept = task.kept->Get(image, whole.size, DecoderOptions(task, source));
     if (kept == nullptr) STOKER_RETURN_IF_ERROR(Decode(task, image, size, *target));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
     const absl::Status status =
@@ -146,7 +175,7 @@ absl::Status SampleMaker::Decode(const Task& task, const DecodedCache::Image& im
     const absl::Status status = decoder_.Decode({WholeOf(size), image.eighths}, image_);
     if (status.ok()) {
       STOKER_CHECK(image_.eighths == image.eighths && image_.region == Reduced(WholeOf(size), image.eighths));
-      task.kept->Put(image, DecoderOptions(task.pipeline, task.interrupt), image_.view());
+      task.kept->Put(image, DecoderOptions(task, image.source), image_.view());
       return status;
     }
     // What is damaged may be below all that is needed.
@@ -174,12 +203,23 @@ absl::Status SampleMaker::MakeFrom(const Task& task, ImageSize size, const Sourc
     if (!view.plan.has_value()) {
       STOKER_ASSIGN_OR_RETURN(view.plan, PlanView(task, view.output, view.number, size));
     }
-    augmenter_.Apply(*view.plan, image, view.slot, task.interrupt);
-    STOKER_RETURN_IF_ERROR(task.interrupt.status());
+    STOKER_RETURN_IF_ERROR(MakeView(task, view, image));
     view.plan.reset();
     view.made = true;
   }
   return absl::OkStatus();
+}
+
+absl::Status SampleMaker::MakeView(const Task& task, const View& view, const SourceImage& image) {
+  if (!view.output.map()) {
+    augmenter_.Apply(*view.plan, image, view.slot, task.interrupt);
+    return task.interrupt.status();
+  }
+  const ImageSize size = view.plan->result();
+  made_map_.resize(size.height * size.width * kChannels);
+  augmenter_.Apply(*view.plan, image, made_map_, task.interrupt);
+  STOKER_RETURN_IF_ERROR(task.interrupt.status());
+  return WriteMapValues(made_map_, view.output.field.kind(), view.output.field.dtype(), view.slot);
 }
 
 }  // namespace stoker

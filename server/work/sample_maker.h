@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,7 +39,8 @@ std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, co
 // Makes one sample's outputs from the bytes that were read: draws parameters, decodes, augments and packs straight into
 // the sample's slots in the span.
 //
-// All views of an image share its decoding: it is decoded once for each reduced size that they want. One thread at a
+// All views of an image share its decoding: it is decoded once for each reduced size that they want. Label maps and
+// binary maps go the way of images (see server/augment/map.h), by the draws of the image. One thread at a
 // time. Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
 class SampleMaker {
  public:
@@ -80,9 +82,17 @@ class SampleMaker {
     uint32_t index;
   };
 
-  // Makes all images that come from the source field `source`, whose bytes are `bytes`.
-  absl::Status MakeImages(const Task& task, int source, std::span<const uint8_t> bytes, const Place& place,
-                          v1::StageTimes& times);
+  // Checks that the maps of a sample have the size of its first image. `size` is that of an image or map in it.
+  struct Sizes {
+    std::optional<ImageSize> image, map;
+    const std::string* map_name = nullptr;
+    absl::Status Add(const ServerPipeline::Output& output, ImageSize size);
+  };
+
+  // Makes all images and maps that come from one source field.
+  // `first` is the first output that is made of it, and `bytes` are its bytes.
+  absl::Status MakeImages(const Task& task, const ServerPipeline::Output& first, std::span<const uint8_t> bytes,
+                          const Place& place, v1::StageTimes& times);
 
   // Sets views_ to the views of the source field `source`, whose image has `size`.
   absl::Status Plan(const Task& task, int source, ImageSize size, const Place& place);
@@ -106,11 +116,16 @@ class SampleMaker {
   // Makes those unmade views of an image of `size` that want it as large as `image`.
   absl::Status MakeFrom(const Task& task, ImageSize size, const SourceImage& image);
 
+  // Makes one view, which has its plan, into its slot.
+  absl::Status MakeView(const Task& task, const View& view, const SourceImage& image);
+
   const SampleLimits limits_;
   Decoder decoder_;
   DecodedImage image_;
   Augmenter augmenter_;
-  std::vector<View> views_;  // views of the image in hand
+  Sizes sizes_;                                // of the sample in hand
+  std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
+  std::vector<View> views_;                    // views of the image in hand
 };
 
 }  // namespace stoker

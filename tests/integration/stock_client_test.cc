@@ -205,5 +205,45 @@ TEST_F(StockClientTest, ARequestThatIsTooLargeIsRefused) {
   EXPECT_TRUE(RunEpoch({.servers = cluster_.addresses(), .batch_size = 10}).status.ok()) << "and others go on";
 }
 
+TEST(FieldKindTest, AClientThatDoesNotKnowAKindIsRefusedAndOneThatLeavesTheFieldOutIsNot) {
+  v1::ServerConfig config = SyntheticConfig(100);
+  v1::SyntheticField& mask = *config.mutable_datasets(0)->mutable_synthetic()->add_fields();
+  mask.set_name("mask");
+  mask.set_dtype(v1::DTYPE_UINT8);
+  for (int extent : {16, 12}) mask.add_shape(extent);
+  mask.set_kind(v1::FIELD_KIND_BINARY_MAP);
+  Cluster cluster(1, config);
+  const auto stub =
+      v1::DataService::NewStub(grpc::CreateChannel(cluster.addresses()[0], grpc::InsecureChannelCredentials()));
+  const auto open = [&](const v1::Open& asked) {
+    grpc::ClientContext context;
+    const auto stream = stub->Stream(&context);
+    v1::StreamRequest request;
+    *request.mutable_open() = asked;
+    stream->Write(request);
+    stream->WritesDone();
+    v1::StreamResponse response;
+    while (stream->Read(&response)) {
+    }
+    return stream->Finish();
+  };
+  v1::Open asked;
+  asked.set_dataset("synthetic");
+  asked.mutable_pipeline();
+  const grpc::Status refused = open(asked);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(
+      refused.error_message(),
+      "field 'mask' is a binary_map, which this client does not know; upgrade the client, or leave the field out by "
+      "pipeline.fields");
+  asked.add_known_kinds(v1::FIELD_KIND_LABEL_MAP);
+  EXPECT_FALSE(open(asked).ok());
+  asked.add_known_kinds(v1::FIELD_KIND_BINARY_MAP);
+  EXPECT_TRUE(open(asked).ok());
+  asked.clear_known_kinds();
+  asked.mutable_pipeline()->add_fields("image");
+  EXPECT_TRUE(open(asked).ok());
+}
+
 }  // namespace
 }  // namespace stoker

@@ -222,6 +222,7 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
       case FieldKind::kOneHot:
       case FieldKind::kMixedLabel: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
+      case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
     }
   }
   return calls;
@@ -331,6 +332,15 @@ KernelCall BatchWork::Unpack(size_t i, uint8_t* staging, uint8_t* slot) const {
                          .samples = batch_->rows(),
                          .bits = static_cast<int32_t>(Elements(pipeline_->fields()[i])),
                          .least_significant_first = pipeline_->programs()[i].least_significant_first};
+}
+
+KernelCall BatchWork::Widen(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const v1::Field& source = pipeline_->source_fields()[i];
+  return WidenArguments{.in = staging + fields_[i].staged_at,
+                        .out = reinterpret_cast<int64_t*>(slot + fields_[i].made_at),
+                        .samples = batch_->rows(),
+                        .numbers = static_cast<int32_t>(Elements(source)),
+                        .in_bytes = static_cast<int32_t>(ByteSize(source.dtype()))};
 }
 
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {

@@ -92,6 +92,7 @@ class BatchWork {
   void AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
+  KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
 
   // The offset in staging memory of the images after `count` steps.
   uint64_t ImageAt(size_t count) const;

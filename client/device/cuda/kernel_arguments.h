@@ -118,9 +118,18 @@ struct UnpackArguments {
   bool least_significant_first = false;
 };
 
+// Turns whole numbers into int64.
+struct WidenArguments {
+  const uint8_t* in = nullptr;
+  int64_t* out = nullptr;
+  int64_t samples = 0;
+  int32_t numbers = 0;   // of one sample
+  int32_t in_bytes = 0;  // of a number: 1 of uint8, 2 of int16
+};
+
 using KernelCall =
     std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments, BlurDownArguments,
-                 BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments, UnpackArguments>;
+                 BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments, UnpackArguments, WidenArguments>;
 
 }  // namespace stoker
 

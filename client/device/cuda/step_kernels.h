@@ -215,6 +215,25 @@ struct UnpackKernel {
   }
 };
 
+struct WidenKernel {
+  static constexpr uint32_t kThreads = 256;
+  static constexpr int kPhases = 1;
+  struct Shared {};
+
+  static Grid GridOf(const WidenArguments& a) {
+    return {(static_cast<uint32_t>(a.numbers) + kThreads - 1) / kThreads, static_cast<uint32_t>(a.samples), kThreads};
+  }
+
+  STOKER_KERNEL_CODE static void Run(int, const WidenArguments& a, Place place, Shared&) {
+    const uint32_t i = place.block_x * kThreads + place.thread;
+    if (i >= static_cast<uint32_t>(a.numbers)) return;
+    const int64_t at = static_cast<int64_t>(place.block_y) * a.numbers + i;
+    const uint8_t* const in = a.in + at * a.in_bytes;
+    if (a.in_bytes == 1) a.out[at] = *in;
+    if (a.in_bytes == 2) a.out[at] = static_cast<int16_t>(in[0] | in[1] << 8);
+  }
+};
+
 // Each calls `launch.template operator()<Kernel>(arguments)` with the kernel that belongs to the arguments.
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const GatherArguments& arguments, Launch launch) {
@@ -251,6 +270,10 @@ auto Dispatch(const OneHotArguments& arguments, Launch launch) {
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const UnpackArguments& arguments, Launch launch) {
   return launch.template operator()<UnpackKernel>(arguments);
+}
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const WidenArguments& arguments, Launch launch) {
+  return launch.template operator()<WidenKernel>(arguments);
 }
 
 }  // namespace stoker

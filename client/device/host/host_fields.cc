@@ -1,6 +1,8 @@
 #include "client/device/host/host_fields.h"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -45,6 +47,15 @@ void MixLabels(const HostBatch& batch, int field, const v1::Field& source, int64
   }
 }
 
+// Writes the whole numbers of a field as int64.
+void Widen(std::span<const uint8_t> numbers, v1::Dtype dtype, int64_t count, int64_t* out) {
+  if (dtype == v1::DTYPE_UINT8) {
+    std::copy_n(numbers.data(), count, out);
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = WholeNumberAt(numbers.data(), dtype, i);
+  }
+}
+
 // Writes `bits` values of 0 or 1 from one sample's bytes.
 void UnpackBits(const uint8_t* in, int64_t bits, bool least_significant_first, uint8_t* out) {
   for (int64_t i = 0; i < bits; ++i) out[i] = in[i / 8] >> (least_significant_first ? i % 8 : 7 - i % 8) & 1;
@@ -65,6 +76,10 @@ absl::Status MakeField(const DevicePipeline& pipeline, const HostBatch& batch, i
     return absl::OkStatus();
   }
   const int64_t count = batch.rows() * static_cast<int64_t>(in_bytes / ByteSize(source.dtype()));
+  if (program.kind == FieldProgram::Kind::kWiden) {
+    Widen(batch.fields[field], source.dtype(), count, static_cast<int64_t*>(out));
+    return absl::OkStatus();
+  }
   STOKER_RETURN_IF_ERROR(pipeline.CheckClasses(field, batch.fields[field].data(), count));
   if (batch.rows() == 0) return absl::OkStatus();
   std::memset(out, 0, out_bytes * batch.rows());

@@ -152,6 +152,12 @@ class OnClient:
             )
         if field["dtype"] != "uint8" and self._form == "pil":
             self._form = "tensor"
+        maps = [other["name"] for other in description["fields"] if "kind" in other]
+        if maps:
+            raise InvalidArgumentError(
+                f"on_unsupported: {maps[0]!r} lies on the image, and {self._steps[0]}, on the client, is given the image "
+                "alone: send no maps, by Pipeline(…, fields=[…]), or leave the op out"
+            )
         if len(field["shape"]) != 3:
             raise InvalidArgumentError(f"on_unsupported: field {field['name']!r} has several images a sample")
         with _generators_kept():

@@ -121,6 +121,7 @@ class RandomCrop(Op):
             right, bottom. Default none.
         pad_if_needed: Whether images smaller than ``size`` are padded instead of refused. Default false.
         fill: Value of padded pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of padded pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -129,10 +130,13 @@ class RandomCrop(Op):
         padding: Union[int, Sequence[int], None] = None,
         pad_if_needed: Optional[bool] = None,
         fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(size=size, padding=padding, pad_if_needed=pad_if_needed, fill=fill, placement=placement)
+        super().__init__(
+            size=size, padding=padding, pad_if_needed=pad_if_needed, fill=fill, map_fill=map_fill, placement=placement
+        )
 
 
 class Pad(Op):
@@ -142,6 +146,7 @@ class Pad(Op):
         padding: Pixels to add: one number for all borders; left/right and top/bottom; or left, top, right, bottom.
         fill: Value of padded pixels, 0 to 255: one number, or red, green, blue. Default 0.
         padding_mode: What the added pixels are. One of constant, edge, reflect, symmetric. Default constant.
+        map_fill: Value of added pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -149,10 +154,11 @@ class Pad(Op):
         padding: Union[int, Sequence[int]],
         fill: Union[int, Sequence[int], None] = None,
         padding_mode: Optional[str] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(padding=padding, fill=fill, padding_mode=padding_mode, placement=placement)
+        super().__init__(padding=padding, fill=fill, padding_mode=padding_mode, map_fill=map_fill, placement=placement)
 
 
 class RandomHorizontalFlip(Op):
@@ -346,6 +352,7 @@ class RandomRotation(Op):
         degrees: A number d for angles from −d to d, or from and to; in degrees, counter-clockwise.
         interpolation: One of nearest, bilinear. Default nearest.
         fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -353,10 +360,13 @@ class RandomRotation(Op):
         degrees: Union[float, Sequence[float]],
         interpolation: Any = None,
         fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(degrees=degrees, interpolation=interpolation, fill=fill, placement=placement)
+        super().__init__(
+            degrees=degrees, interpolation=interpolation, fill=fill, map_fill=map_fill, placement=placement
+        )
 
 
 class RandomAffine(Op):
@@ -371,6 +381,7 @@ class RandomAffine(Op):
             none.
         interpolation: One of nearest, bilinear. Default nearest.
         fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -381,6 +392,7 @@ class RandomAffine(Op):
         shear: Union[float, Sequence[float], None] = None,
         interpolation: Any = None,
         fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
@@ -391,6 +403,7 @@ class RandomAffine(Op):
             shear=shear,
             interpolation=interpolation,
             fill=fill,
+            map_fill=map_fill,
             placement=placement,
         )
 
@@ -481,6 +494,7 @@ class RandAugment(Op):
         num_magnitude_bins: How many magnitudes there are. Default 31.
         interpolation: One of nearest, bilinear. Default nearest.
         fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -490,6 +504,7 @@ class RandAugment(Op):
         num_magnitude_bins: Optional[int] = None,
         interpolation: Any = None,
         fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
@@ -499,6 +514,7 @@ class RandAugment(Op):
             num_magnitude_bins=num_magnitude_bins,
             interpolation=interpolation,
             fill=fill,
+            map_fill=map_fill,
             placement=placement,
         )
 
@@ -511,6 +527,7 @@ class TrivialAugmentWide(Op):
         num_magnitude_bins: How many magnitudes there are. Default 31.
         interpolation: One of nearest, bilinear. Default nearest.
         fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
     """
 
     def __init__(
@@ -518,11 +535,16 @@ class TrivialAugmentWide(Op):
         num_magnitude_bins: Optional[int] = None,
         interpolation: Any = None,
         fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
         super().__init__(
-            num_magnitude_bins=num_magnitude_bins, interpolation=interpolation, fill=fill, placement=placement
+            num_magnitude_bins=num_magnitude_bins,
+            interpolation=interpolation,
+            fill=fill,
+            map_fill=map_fill,
+            placement=placement,
         )
 
 

@@ -18,8 +18,9 @@ constexpr uint64_t kMostPositions = uint64_t{1} << 62;
 bool AreEqual(const SourceField& a, const SourceField& b) {
   using google::protobuf::util::MessageDifferencer;
   const bool is_image = a.kind == SourceField::Kind::kEncodedImage;
-  return a.name == b.name && a.kind == b.kind && (is_image || (a.dtype == b.dtype && a.shape == b.shape)) &&
-         MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
+  const bool has_dtype = !is_image || IsMap(a.meaning);
+  return a.name == b.name && a.kind == b.kind && a.meaning == b.meaning && (!has_dtype || a.dtype == b.dtype) &&
+         (is_image || a.shape == b.shape) && MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
          std::equal(a.prepared.begin(), a.prepared.end(), b.prepared.begin(), b.prepared.end(),
                     [](const v1::Op& x, const v1::Op& y) { return MessageDifferencer::Equals(x, y); });
 }
@@ -27,7 +28,9 @@ bool AreEqual(const SourceField& a, const SourceField& b) {
 std::string WordsOf(const SourceSchema& schema) {
   return absl::StrJoin(schema, ", ", [](std::string* out, const SourceField& field) {
     const bool is_image = field.kind == SourceField::Kind::kEncodedImage;
-    absl::StrAppend(out, field.name, " ", is_image ? "image" : DtypeName(field.dtype));
+    absl::StrAppend(out, field.name, " ");
+    if (IsMap(field.meaning)) absl::StrAppend(out, KindName(field.meaning), " ");
+    absl::StrAppend(out, is_image && !IsMap(field.meaning) ? "image" : DtypeName(field.dtype));
     if (!is_image) absl::StrAppend(out, " [", absl::StrJoin(field.shape, ", "), "]");
     if (!field.prepared.empty()) absl::StrAppend(out, ", prepared");
   });

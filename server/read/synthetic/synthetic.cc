@@ -83,6 +83,13 @@ absl::StatusOr<uint64_t> CheckField(const v1::SyntheticField& field, std::set<st
           absl::StrCat("shape: ", absl::StrJoin(field.shape(), "×"), " is empty or above ", kMaxSampleBytes, " bytes"));
     bytes *= extent;
   }
+  if (!v1::FieldKind_IsValid(field.kind()))
+    return absl::InvalidArgumentError(absl::StrCat("kind: unknown value ", field.kind()));
+  const bool can_be_map = !IsJpeg(field) && field.shape_size() == 2 &&
+                          (field.dtype() == v1::DTYPE_UINT8 || field.dtype() == v1::DTYPE_INT16);
+  if (IsMap(field.kind()) && !can_be_map)
+    return absl::InvalidArgumentError(
+        absl::StrCat("kind: a ", KindName(field.kind()), " is uint8 or int16 of height × width"));
   return bytes;
 }
 
@@ -119,6 +126,7 @@ SourceSchema Schema(const v1::Synthetic& config) {
     source.kind = IsJpeg(field) ? SourceField::Kind::kEncodedImage : SourceField::Kind::kDense;
     source.dtype = IsJpeg(field) ? v1::DTYPE_UINT8 : field.dtype();
     source.shape.assign(field.shape().begin(), field.shape().end());
+    source.meaning = field.kind();
   }
   return schema;
 }
@@ -135,6 +143,7 @@ std::string ConfigFingerprint(uint64_t samples, const SourceSchema& schema) {
     fingerprint.AddNumber(jpeg ? v1::SYNTHETIC_ENCODING_JPEG : v1::SYNTHETIC_ENCODING_RAW);
     fingerprint.AddNumber(field.shape.size());
     for (int64_t extent : field.shape) fingerprint.AddNumber(extent);
+    if (IsMap(field.meaning)) fingerprint.AddBytes(KindName(field.meaning));
   }
   return fingerprint.Finish();
 }
@@ -214,6 +223,7 @@ std::string Synthetic::description() const {
   const auto describe = [](std::string* out, const SourceField& field) {
     const bool jpeg = field.kind == SourceField::Kind::kEncodedImage;
     absl::StrAppend(out, field.name, " ", jpeg ? "jpeg" : DtypeName(field.dtype));
+    if (IsMap(field.meaning)) absl::StrAppend(out, " ", KindName(field.meaning));
     if (!field.shape.empty()) absl::StrAppend(out, " ", absl::StrJoin(field.shape, "×"));
   };
   return absl::StrCat("synthetic: ", absl::StrJoin(schema_, ", ", describe));

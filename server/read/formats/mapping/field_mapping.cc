@@ -54,6 +54,7 @@ absl::StatusOr<MappedField> MapField(const std::string& name, const v1::FieldFro
     return wrong("the ", word, " '", ShortPrintableName(from), "' ", found->field.status().message());
   MappedField mapped{from, *found->field};
   mapped.field.name = name;
+  if (const absl::Status status = SetMeaning(asked, mapped.field); !status.ok()) return wrong(status.message());
   return mapped;
 }
 
@@ -111,6 +112,26 @@ absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<
                       : absl::StrCat("no ", word, " can be a field: ", absl::StrJoin(mapping.warnings, "; ")));
 }
 
+absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field) {
+  const bool is_encoded = field.kind == SourceField::Kind::kEncodedImage;
+  if (!v1::FieldKind_IsValid(asked.kind()))
+    return absl::InvalidArgumentError(absl::StrCat("kind: unknown value ", asked.kind()));
+  if (asked.dtype() != v1::DTYPE_UNSPECIFIED && (!is_encoded || asked.kind() != v1::FIELD_KIND_LABEL_MAP))
+    return absl::InvalidArgumentError("dtype: is for a label_map that is stored as a PNG; leave it out");
+  if (asked.kind() == v1::FIELD_KIND_UNSPECIFIED) return absl::OkStatus();
+  if (is_encoded) {
+    field.dtype = asked.dtype() == v1::DTYPE_UNSPECIFIED ? v1::DTYPE_UINT8 : asked.dtype();
+  } else if (field.shape.size() != 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "kind: ", KindName(asked.kind()), " is an array of height × width or a PNG, and this is ", FieldWords(field)));
+  }
+  if (field.dtype != v1::DTYPE_UINT8 && field.dtype != v1::DTYPE_INT16)
+    return absl::InvalidArgumentError(absl::StrCat(is_encoded ? "dtype: " : "kind: ", KindName(asked.kind()),
+                                                   " is of uint8 or int16, not ", DtypeName(field.dtype)));
+  field.meaning = asked.kind();
+  return absl::OkStatus();
+}
+
 uint64_t DenseBytes(const SourceField& field) {
   uint64_t bytes = ByteSize(field.dtype);
   for (const int64_t dimension : field.shape) {
@@ -122,7 +143,13 @@ uint64_t DenseBytes(const SourceField& field) {
 }
 
 std::string FieldWords(const SourceField& field) {
-  if (field.kind == SourceField::Kind::kEncodedImage) return "image";
+  const bool is_encoded = field.kind == SourceField::Kind::kEncodedImage;
+  if (IsMap(field.meaning)) {
+    SourceField values = field;
+    values.meaning = v1::FIELD_KIND_UNSPECIFIED;
+    return absl::StrCat(KindName(field.meaning), " ", is_encoded ? DtypeName(field.dtype) : FieldWords(values));
+  }
+  if (is_encoded) return "image";
   if (field.shape.empty()) return DtypeName(field.dtype);
   return absl::StrCat(DtypeName(field.dtype), " [", absl::StrJoin(field.shape, ", "), "]");
 }

@@ -44,10 +44,13 @@ struct FieldMapping {
 absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<StoredColumn>& columns,
                                        const std::string& word);
 
+// Gives a field, whose type and shape are known, the kind that `asked` says. InvalidArgument where it cannot be one.
+absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field);
+
 // Returns the bytes of a dense field; above kMaxSampleBytes where it has more than that.
 uint64_t DenseBytes(const SourceField& field);
 
-// Returns the type and shape in words: "image", "int64", "float32 [3, 2]".
+// Returns the type and shape in words: "image", "int64", "float32 [3, 2]", "label_map int16".
 std::string FieldWords(const SourceField& field);
 
 }  // namespace stoker

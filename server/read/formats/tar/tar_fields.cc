@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "common/status_macros.h"
 #include "server/read/formats/features/npy_header.h"
+#include "server/read/formats/mapping/field_mapping.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {
@@ -39,6 +40,7 @@ absl::StatusOr<NpyHeader> HeaderOf(std::span<const uint8_t> member) {
 absl::StatusOr<TarField> FieldOf(const std::string& name, const v1::FieldFrom& config) {
   TarField field;
   field.field.name = name;
+  field.asked = config;
   const std::string from = config.from().empty() && !config.json().empty() ? "json" : config.from();
   for (absl::string_view extension : absl::StrSplit(from, ';')) {
     extension = absl::StripAsciiWhitespace(extension);
@@ -75,11 +77,16 @@ void SetSchema(TarField& field) {
   if (field.kind == MemberKind::kNumber) field.field.dtype = v1::DTYPE_INT64;
 }
 
+// Returns an error of the field's configuration.
+absl::Status WrongField(const std::string& name, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat("fields.", ShortPrintableName(name), ".", status.message()));
+}
+
 absl::Status LearnArray(std::span<const uint8_t> member, TarField& field) {
   STOKER_ASSIGN_OR_RETURN(const NpyHeader header, HeaderOf(member));
   field.field.dtype = header.dtype;
   field.field.shape = header.shape;
-  return absl::OkStatus();
+  return SetMeaning(field.asked, field.field);
 }
 
 absl::Status LearnNumber(const std::vector<std::vector<uint8_t>>& members, TarField& field) {
@@ -132,10 +139,11 @@ absl::StatusOr<std::vector<TarField>> FieldsOf(const google::protobuf::Map<std::
   std::vector<TarField> fields;
   for (const auto& [name, from] : std::map(config.begin(), config.end())) {
     auto field = FieldOf(name, from);
-    if (!field.ok())
-      return absl::InvalidArgumentError(
-          absl::StrCat("fields.", ShortPrintableName(name), ".", field.status().message()));
+    if (!field.ok()) return WrongField(name, field.status());
     SetSchema(*field);
+    // What an array is, the first sample tells.
+    if (field->kind != MemberKind::kArray)
+      if (const absl::Status status = SetMeaning(from, field->field); !status.ok()) return WrongField(name, status);
     fields.push_back(*std::move(field));
   }
   return fields;

@@ -35,6 +35,7 @@ struct TarField {
   Extensions extensions;
   std::string path_text;  // of kJson
   JsonPath path;          // of kJson
+  v1::FieldFrom asked;    // what a configuration says of the field
 };
 
 // Returns the fields that a configuration names, in the bytewise order of their names. InvalidArgument names the key.

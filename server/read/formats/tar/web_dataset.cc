@@ -180,6 +180,7 @@ std::string WebDataset::identity() const {
     absl::StrAppend(&identity, "\n", field.field.name, "=", absl::StrJoin(field.extensions, ";"));
     if (field.kind == MemberKind::kJson) absl::StrAppend(&identity, " ", field.path_text);
     if (field.kind == MemberKind::kImage) continue;
+    if (IsMap(field.field.meaning)) absl::StrAppend(&identity, " ", KindName(field.field.meaning));
     absl::StrAppend(&identity, " ", DtypeName(field.field.dtype), " [", absl::StrJoin(field.field.shape, ", "), "]");
   }
   return identity;

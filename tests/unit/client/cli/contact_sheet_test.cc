@@ -114,5 +114,30 @@ TEST(ContactSheetTest, ADecoderReadsBackTheSamePixels) {
   EXPECT_EQ(pixels, sheet.pixels);
 }
 
+TEST(ContactSheetTest, EachImageStandsBeforeItsMaps) {
+  const Images images(5, 2, 3);
+  std::vector<uint8_t> labels(5 * 2 * 3), bits(5);
+  labels[6 + 1] = 7;  // of image 1 at (0, 1)
+  bits[1] = 0x04;     // of image 1 at (1, 2)
+  const Tensor label_map = {.name = "labels", .dtype = v1::DTYPE_UINT8, .shape = {5, 2, 3}, .data = labels.data()};
+  const Tensor binary_map = {.name = "bits", .dtype = v1::DTYPE_UINT8, .shape = {5, 2, 3}, .data = bits.data()};
+  v1::DescribeResponse description;
+  description.add_fields();
+  description.add_fields()->set_kind(v1::FIELD_KIND_LABEL_MAP);
+  description.add_fields()->set_kind(v1::FIELD_KIND_BINARY_MAP);
+  const auto maps = FindMaps({images.tensor, label_map, binary_map}, description.fields());
+  ASSERT_EQ(maps.size(), 2);
+
+  const Picture sheet = ContactSheet(images.tensor, 5, maps);
+  EXPECT_EQ(sheet.width, 4 + 6 * 7);  // two images with their maps in a row
+  EXPECT_EQ(sheet.height, 4 + 3 * 6);
+  for (int64_t tile = 3; tile < 6; ++tile)  // those of image 1
+    for (int64_t y = 0; y < 2; ++y)
+      for (int64_t x = 0; x < 3; ++x) {
+        const bool shown = (tile == 4 && y == 0 && x == 1) || (tile == 5 && y == 1 && x == 2);
+        EXPECT_EQ(Pixel(sheet, 4 + y, 4 + tile * 7 + x) == images.Pixel(1, y, x), !shown) << tile << y << x;
+      }
+}
+
 }  // namespace
 }  // namespace stoker

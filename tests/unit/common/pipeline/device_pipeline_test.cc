@@ -265,5 +265,55 @@ TEST(DevicePipelineTest, NamesALabelThatHasNoClass) {
   EXPECT_FALSE(device->CheckClasses(1, std::array<int64_t, 1>{-1}.data(), 1).ok());
 }
 
+// ---- Maps ----
+
+std::vector<v1::Field> WithMaps() {
+  std::vector<v1::Field> fields = ImageAndLabel();
+  v1::Field map, bits;
+  map.set_name("map"), map.set_dtype(v1::DTYPE_INT16), map.set_kind(v1::FIELD_KIND_LABEL_MAP);
+  bits.set_name("bits"), bits.set_dtype(v1::DTYPE_UINT8), bits.set_kind(v1::FIELD_KIND_BINARY_MAP);
+  for (v1::Field* field : {&map, &bits}) field->add_shape(4), field->add_shape(6), fields.push_back(*field);
+  return fields;
+}
+
+TEST(DevicePipelineTest, MapsBecomeWhatTheirKindSaysWithoutAnOp) {
+  const auto device = DevicePipeline::Create({}, WithMaps());
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_FALSE(device->identity());
+  EXPECT_EQ(device->fields()[2].dtype(), v1::DTYPE_INT64);
+  EXPECT_EQ(device->fields()[3].dtype(), v1::DTYPE_UINT8);
+  for (int map : {2, 3}) {
+    EXPECT_THAT(device->fields()[map].shape(), testing::ElementsAre(4, 6));
+    EXPECT_EQ(device->fields()[map].kind(), v1::FIELD_KIND_UNSPECIFIED);
+  }
+  EXPECT_EQ(*ByteSize(device->source_fields()[2]), 48);
+  EXPECT_EQ(*ByteSize(device->source_fields()[3]), 3);
+  EXPECT_EQ(*ByteSize(device->fields()[3]), 24);
+}
+
+TEST(DevicePipelineTest, WhatWouldLeaveAMapBehindIsRefused) {
+  const auto message = [](const std::string& text) {
+    v1::Pipeline pipeline;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+    return std::string(DevicePipeline::Create(pipeline, WithMaps()).status().message());
+  };
+  EXPECT_EQ(message("ops { placement: PLACEMENT_DEVICE random_horizontal_flip {} }"),
+            "pipeline.ops[0]: RandomHorizontalFlip: does not move on the device 'map', a label_map on the image; place "
+            "it on the server");
+  EXPECT_EQ(
+      message("ops { placement: PLACEMENT_DEVICE random_apply { transforms { random_rotation { degrees: 9 } } } }"),
+      "pipeline.ops[0]: RandomApply: does not move on the device 'map', a label_map on the image; place it on the "
+      "server");
+  EXPECT_EQ(message("ops { cut_mix { num_classes: 9 } }"),
+            "pipeline.ops[0]: CutMix: does not mix 'map', a label_map on the image; leave one of them out");
+  EXPECT_EQ(
+      message("ops { unpack_bits { field: 'bits' shape: 24 } }"),
+      "pipeline.ops[0]: UnpackBits: field 'bits' is a binary_map, whose bits are unpacked without an op; leave it "
+      "out");
+  EXPECT_EQ(message("ops { placement: PLACEMENT_DEVICE color_jitter { hue: 0.1 } } ops { one_hot { field: 'map' "
+                    "num_classes: 9 } } ops { placement: PLACEMENT_DEVICE random_erasing {} }"),
+            "");
+}
+
 }  // namespace
 }  // namespace stoker

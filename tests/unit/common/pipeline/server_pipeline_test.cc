@@ -144,5 +144,61 @@ TEST(ServerPipelineTest, AnOpThatCannotTakeAnImageIsThePipelinesFault) {
   EXPECT_THAT(drawn.status().message(), HasSubstr("pipeline.ops[0]: RandomCrop.size"));
 }
 
+// ---- Maps ----
+
+const SourceSchema kWithMaps = {
+    {.name = "image", .kind = SourceField::Kind::kEncodedImage},
+    {.name = "labels",
+     .kind = SourceField::Kind::kEncodedImage,
+     .dtype = v1::DTYPE_INT16,
+     .meaning = v1::FIELD_KIND_LABEL_MAP},
+    {.name = "road", .dtype = v1::DTYPE_UINT8, .shape = {375, 500}, .meaning = v1::FIELD_KIND_BINARY_MAP}};
+
+TEST(ServerPipelineTest, MapsHaveTheSizeOfTheImageAfterItsOps) {
+  const auto server = ServerPipeline::Create(DefaultPipeline(), kWithMaps);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const v1::Field &labels = server->outputs()[1].field, &road = server->outputs()[2].field;
+  EXPECT_EQ(labels.kind(), v1::FIELD_KIND_LABEL_MAP);
+  EXPECT_EQ(labels.dtype(), v1::DTYPE_INT16);
+  EXPECT_EQ(road.kind(), v1::FIELD_KIND_BINARY_MAP);
+  EXPECT_THAT(labels.shape(), testing::ElementsAre(224, 224));
+  EXPECT_THAT(road.shape(), testing::ElementsAre(224, 224));
+  EXPECT_EQ(server->sample_bytes(), 224 * 224 * (3 + 2) + 224 * 224 / 8);
+}
+
+TEST(ServerPipelineTest, AMapDrawsWhatItsImageDraws) {
+  const auto server = ServerPipeline::Create(DefaultPipeline(), kWithMaps);
+  for (uint64_t position = 0; position < 20; ++position)
+    EXPECT_EQ(*server->Draw(server->outputs()[0], 0, {375, 500}, 1, 2, position),
+              *server->Draw(server->outputs()[1], 0, {375, 500}, 1, 2, position));
+}
+
+TEST(ServerPipelineTest, MapsCostWhatMovingThemTakes) {
+  v1::Pipeline image = DefaultPipeline();
+  image.add_fields("image");
+  const Cost all = ServerPipeline::Create(DefaultPipeline(), kWithMaps)->CostOf({375, 500}),
+             alone = ServerPipeline::Create(image, kWithMaps)->CostOf({375, 500});
+  EXPECT_GT(all.arithmetic, 2 * alone.arithmetic);
+  EXPECT_GT(all.passes, 2 * alone.passes);
+}
+
+TEST(ServerPipelineTest, RefusesMapsThatNoImageFits) {
+  v1::Pipeline views;
+  auto& group = *views.add_views();
+  group.set_name("views");
+  group.add_ops()->mutable_random_resized_crop()->add_size(8);
+  EXPECT_EQ(ServerPipeline::Create(views, kWithMaps).status().message(),
+            "pipeline.views: 'labels' is a label_map on the image, and views have none; leave it out: name the fields "
+            "to send in pipeline.fields");
+  SourceSchema differs = kWithMaps;
+  differs[0] = {.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {375, 501, 3}};
+  EXPECT_EQ(ServerPipeline::Create(DefaultPipeline(), differs).status().message(),
+            "the binary_map 'road' has 500×375 pixels, and the image 'image', which it lies on, 501×375");
+  v1::Pipeline device = DefaultPipeline();
+  device.mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
+  EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(),
+              HasSubstr("RandomHorizontalFlip: does not move on the device 'labels'"));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -81,5 +81,12 @@ TEST(ExplainTest, TakesALargeImageWhereOpsRefuseAUsualOne) {
 
 TEST(ExplainTest, SaysNothingWhereThereIsNoImage) { EXPECT_THAT(Explained("fields: 'label'"), ElementsAre()); }
 
+TEST(ExplainTest, NamesTheOpsThatMoveAMap) {
+  SourceSchema schema = kFolder;
+  schema[1] = {.name = "mask", .kind = SourceField::Kind::kEncodedImage, .meaning = v1::FIELD_KIND_LABEL_MAP};
+  EXPECT_EQ(Explained(kSimClr, schema).back(),
+            "mask: a label_map, moved to the nearest pixel by ops[0] RandomResizedCrop + ops[2] RandomHorizontalFlip");
+}
+
 }  // namespace
 }  // namespace stoker

@@ -68,6 +68,7 @@ std::vector<OpPipelines> AllOpPipelines() {
       {"UnpackBits",
        {"ops { unpack_bits { field: 'bits' shape: [ 3, 7 ] } }",
         "ops { unpack_bits { field: 'bits' shape: [ 24 ] bit_order: BIT_ORDER_LITTLE } }"}},
+      {"Maps", {"", kFloat, "ops { one_hot { field: 'map' num_classes: 256 dtype: DTYPE_UINT8 } }"}},
       {"Together",
        {warps[0] + colors + blur + mask + erase("0") + flip + kFloat + erase("0") + mix_up + kPlanes +
         "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
@@ -93,19 +94,33 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   for (int64_t extent : {height, width, int64_t{3}}) image.add_shape(extent);
   label.set_name("label"), label.set_dtype(wide_labels ? v1::DTYPE_INT64 : v1::DTYPE_INT32);
   bits.set_name("bits"), bits.set_dtype(v1::DTYPE_UINT8), bits.add_shape(3);
-  const auto pipeline = DevicePipeline::Create(spec, {image, label, bits});
+  const bool wide_map = random() % 2 == 0;
+  v1::Field map, binary;
+  map.set_name("map"), map.set_dtype(wide_map ? v1::DTYPE_INT16 : v1::DTYPE_UINT8);
+  map.set_kind(v1::FIELD_KIND_LABEL_MAP);
+  binary.set_name("binary"), binary.set_dtype(v1::DTYPE_UINT8), binary.set_kind(v1::FIELD_KIND_BINARY_MAP);
+  for (v1::Field* field : {&map, &binary})
+    for (int64_t extent : {height, width}) field->add_shape(extent);
+  // Maps are there where they need not move.
+  auto pipeline = DevicePipeline::Create(spec, {image, label, bits, map, binary});
+  const bool has_maps = pipeline.ok();
+  if (!has_maps) pipeline = DevicePipeline::Create(spec, {image, label, bits});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
 
   std::vector<uint8_t> images(rows * height * width * 3), packed(rows * 3), labels;
-  for (auto* bytes : {&images, &packed})
+  std::vector<uint8_t> maps(rows * height * width * (wide_map ? 2 : 1)), binaries(rows * ((height * width + 7) / 8));
+  for (auto* bytes : {&images, &packed, &maps, &binaries})
     for (uint8_t& value : *bytes) value = static_cast<uint8_t>(random());
+  const bool has_classes = text.find("field: 'map'") != std::string::npos;  // They are not negative then.
+  for (size_t i = 1; has_classes && i < maps.size(); i += 2) maps[i] = wide_map ? 0 : maps[i];
   for (int64_t row = 0; row < rows; ++row) {
     labels.push_back(random() % 11);
     labels.resize((row + 1) * (wide_labels ? 8 : 4));
   }
   std::vector<uint64_t> positions(rows);
   std::iota(positions.begin(), positions.end(), random() % 1000);
-  const HostBatch batch = {9, 3, positions, {images, labels, packed}, nullptr};
+  HostBatch batch = {9, 3, positions, {images, labels, packed}, nullptr};
+  if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
 
   const auto made = device.Submit(*pipeline, batch), expected = HostDevice()->Submit(*pipeline, batch);
   ASSERT_TRUE(made.ok()) << made.status();

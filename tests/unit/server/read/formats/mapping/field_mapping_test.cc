@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "server/read/formats/mapping/image_magic.h"
 
@@ -90,6 +91,46 @@ TEST(ImageMagicTest, TellsImagesFromOtherBytes) {
   for (const char* other :
        {"", "\xff\xd8", "BMW is a maker of cars, and no image", "RIFF\x01\x02\x03\x04WAVE", "a cat"})
     EXPECT_FALSE(begins(other)) << other;
+}
+
+// ---- Kinds ----
+
+std::string MeaningOf(const SourceField& stored, const std::string& asked) {
+  v1::FieldFrom from;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(asked, &from)) << asked;
+  SourceField field = stored;
+  const absl::Status status = SetMeaning(from, field);
+  return status.ok() ? FieldWords(field) : std::string(status.message());
+}
+
+TEST(FieldMappingTest, MapsAreArraysOfTwoDimensionsOrImageFiles) {
+  const SourceField array = {.dtype = v1::DTYPE_INT16, .shape = {3, 4}};
+  EXPECT_EQ(MeaningOf(Image(), ""), "image");
+  EXPECT_EQ(MeaningOf(Image(), "kind: FIELD_KIND_LABEL_MAP"), "label_map uint8");
+  EXPECT_EQ(MeaningOf(Image(), "kind: FIELD_KIND_LABEL_MAP dtype: DTYPE_INT16"), "label_map int16");
+  EXPECT_EQ(MeaningOf(Image(), "kind: FIELD_KIND_BINARY_MAP"), "binary_map uint8");
+  EXPECT_EQ(MeaningOf(array, "kind: FIELD_KIND_LABEL_MAP"), "label_map int16 [3, 4]");
+}
+
+TEST(FieldMappingTest, WhatCannotBeAMapIsRefused) {
+  EXPECT_EQ(MeaningOf({.dtype = v1::DTYPE_UINT8, .shape = {3, 4, 3}}, "kind: FIELD_KIND_LABEL_MAP"),
+            "kind: label_map is an array of height × width or a PNG, and this is uint8 [3, 4, 3]");
+  EXPECT_EQ(MeaningOf({.dtype = v1::DTYPE_FLOAT32, .shape = {3, 4}}, "kind: FIELD_KIND_BINARY_MAP"),
+            "kind: binary_map is of uint8 or int16, not float32");
+  EXPECT_EQ(MeaningOf(Image(), "kind: FIELD_KIND_LABEL_MAP dtype: DTYPE_INT64"),
+            "dtype: label_map is of uint8 or int16, not int64");
+  EXPECT_EQ(MeaningOf(Image(), "dtype: DTYPE_INT16"),
+            "dtype: is for a label_map that is stored as a PNG; leave it out");
+}
+
+TEST(FieldMappingTest, AMappingSaysItsKinds) {
+  FieldMap asked;
+  asked["mask"].set_from("m");
+  asked["mask"].set_kind(v1::FIELD_KIND_LABEL_MAP);
+  const auto mapping = MapFields(asked, {{"m", Image()}}, "column");
+  ASSERT_TRUE(mapping.ok()) << mapping.status();
+  EXPECT_EQ(mapping->schema()[0].meaning, v1::FIELD_KIND_LABEL_MAP);
+  EXPECT_EQ(mapping->identity(), " mask=1:m label_map uint8");
 }
 
 }  // namespace
