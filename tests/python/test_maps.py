@@ -1,0 +1,175 @@
+"""Label maps and binary maps: what the training loop gets, and that they go where torchvision's masks go."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+
+import numpy
+import pytest
+
+from stoker import Loader
+from stoker import transforms as ours
+
+SAMPLES = 24
+
+
+def scene(seed):
+    """Pixels and labels of a sample."""
+    draw = numpy.random.default_rng(seed)
+    height, width = draw.integers(40, 70, 2)
+    labels = draw.integers(0, 5, (height // 4 + 1, width // 4 + 1)).repeat(4, 0).repeat(4, 1)[:height, :width]
+    return draw.integers(0, 256, (height, width, 3)).astype(numpy.uint8), labels.astype(numpy.uint8)
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory):
+    """A configuration of samples with an image, its labels and the bits of what is not 0 there."""
+    image_module = pytest.importorskip("PIL.Image")
+    folder = tmp_path_factory.mktemp("scenes")
+
+    def png(pixels):
+        file = io.BytesIO()
+        image_module.fromarray(pixels).save(file, "png")
+        return file.getvalue()
+
+    with tarfile.open(folder / "scenes.tar", "w") as shard:
+        for number in range(SAMPLES):
+            pixels, labels = scene(number)
+            for extension, content in (("png", png(pixels)), ("seg.png", png(labels))):
+                member = tarfile.TarInfo(f"{number:04}.{extension}")
+                member.size = len(content)
+                shard.addfile(member, io.BytesIO(content))
+    fields = {
+        "image": "png",
+        "labels": {"from": "seg.png", "kind": "label_map"},
+        "there": {"from": "seg.png", "kind": "binary_map"},
+    }
+    config = {"datasets": [{"name": "scenes", "webdataset": {"path": str(folder), "fields": fields}}]}
+    (folder / "stokerd.yaml").write_text(json.dumps(config))
+    return folder / "stokerd.yaml"
+
+
+@pytest.fixture
+def served(scenes, start_server):
+    return start_server("--config", scenes)
+
+
+def epoch_of(server, transforms, **options):
+    """An unshuffled epoch's images, labels and bits."""
+    options = {"batch_size": 5, "shuffle": False, "last_batch": "partial", "output": "numpy", **options}
+    with Loader(server.address, transforms=transforms, **options) as loader:
+        return [numpy.concatenate(field) for field in zip(*loader)]
+
+
+def test_labels_are_int64_and_bits_are_bytes(served):
+    images, labels, there = epoch_of(served, [ours.CenterCrop(32), ours.ToDtype("float32")])
+    assert images.dtype == "float32" and images.shape == (SAMPLES, 32, 32, 3)
+    assert labels.dtype == "int64" and labels.shape == (SAMPLES, 32, 32)
+    assert there.dtype == "uint8" and ((labels != 0) == there).all() and 0 < there.mean() < 1
+
+
+def test_one_hot_takes_labels(served):
+    _, labels, _ = epoch_of(served, [ours.CenterCrop(8)])
+    _, ones, _ = epoch_of(served, [ours.CenterCrop(8), ours.OneHot("labels", 5)])
+    assert (ones == numpy.eye(5)[labels]).all()
+
+
+def test_ops_that_would_leave_a_map_behind_are_refused(served):
+    flip = ours.RandomHorizontalFlip(placement="device")
+    with pytest.raises(Exception, match="does not move on the device 'labels', a label_map"):
+        epoch_of(served, [ours.CenterCrop(8), flip])
+    epoch_of(served, ours.Pipeline([ours.CenterCrop(8), flip], fields=["image"]))
+
+
+# ---- torchvision's masks ----
+
+
+def masks_of(transform):
+    """What torchvision's transform makes of the labels, beside the image."""
+    torch = pytest.importorskip("torch")
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
+    made = []
+    for number in range(SAMPLES):
+        pixels, labels = scene(number)
+        image = tv_tensors.Image(torch.from_numpy(pixels).permute(2, 0, 1))
+        _, mask = transform(image, tv_tensors.Mask(torch.from_numpy(labels)))
+        made.append(mask.numpy())
+    return numpy.stack(made)
+
+
+@pytest.fixture
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+EXACT = [
+    ("CenterCrop", {"size": 30}, {"size": 30}),
+    ("CenterCrop", {"size": 90}, {"size": 90}),
+    ("RandomHorizontalFlip", {"p": 1}, {"p": 1}),
+    ("RandomVerticalFlip", {"p": 1}, {"p": 1}),
+    ("Pad", {"padding": [3, 4, 5, 6], "map_fill": 9}, {"padding": [3, 4, 5, 6], "fill": 9}),
+    ("Pad", {"padding": 4, "padding_mode": "reflect"}, {"padding": 4, "padding_mode": "reflect"}),
+    ("Pad", {"padding": 4, "padding_mode": "edge"}, {"padding": 4, "padding_mode": "edge"}),
+    ("Pad", {"padding": 4, "padding_mode": "symmetric"}, {"padding": 4, "padding_mode": "symmetric"}),
+]
+
+
+@pytest.mark.parametrize("name, ours_has, theirs_has", EXACT)
+def test_moves_by_whole_pixels_are_torchvisions(served, v2, name, ours_has, theirs_has):
+    op = getattr(ours, name)(**ours_has)
+    cut = [ours.CenterCrop((36, 38))] if name != "CenterCrop" else []
+    their_cut = [v2.CenterCrop((36, 38))] if name != "CenterCrop" else []
+    _, labels, _ = epoch_of(served, [op, *cut])
+    assert (labels == masks_of(v2.Compose([getattr(v2, name)(**theirs_has), *their_cut]))).all()
+
+
+@pytest.mark.parametrize("size", [(31, 47), (90, 33), (128, 128)])
+def test_resizing_is_torchvisions_nearest_exact(served, v2, size):
+    class ExactResize:
+        def __call__(self, image, mask):
+            exact = v2.functional.resize_image(mask.unsqueeze(0), size, v2.InterpolationMode.NEAREST_EXACT)
+            return image, exact.squeeze(0)
+
+    _, labels, _ = epoch_of(served, [ours.Resize(size)])
+    differs = (labels != masks_of(ExactResize())).mean()
+    assert differs < 0.001, "but for centers that fall on the border of two pixels"
+
+
+@pytest.mark.parametrize("degrees", [30, -77])
+def test_rotation_is_torchvisions(served, v2, degrees):
+    turn = ours.RandomRotation((degrees, degrees), map_fill=9)
+    _, labels, _ = epoch_of(served, [turn, ours.CenterCrop(36)])
+    theirs = masks_of(v2.Compose([v2.RandomRotation((degrees, degrees), fill=9), v2.CenterCrop(36)]))
+    assert (labels != theirs).mean() < 0.005
+    assert (labels == 9).any()
+
+
+def test_affine_maps_are_torchvisions(served, v2):
+    ours_op = ours.RandomAffine((20, 20), scale=(1.2, 1.2), shear=(8, 8), map_fill=9)
+    _, labels, _ = epoch_of(served, [ours_op, ours.CenterCrop(36)])
+    theirs = v2.RandomAffine((20, 20), scale=(1.2, 1.2), shear=(8, 8), fill=9)
+    assert (labels != masks_of(v2.Compose([theirs, v2.CenterCrop(36)]))).mean() < 0.005
+
+
+def test_a_drawn_crop_is_the_images(served):
+    """The labels of a crop are those of a crop of the labels at one place."""
+    images, labels, _ = epoch_of(served, [ours.RandomCrop(24), ours.RandomHorizontalFlip()])
+    for number in range(SAMPLES):
+        pixels, whole = scene(number)
+        found = [
+            flipped
+            for flipped in (1, -1)
+            for top in range(whole.shape[0] - 23)
+            for left in range(whole.shape[1] - 23)
+            if (pixels[top : top + 24, left : left + 24][:, ::flipped] == images[number]).all()
+            and (whole[top : top + 24, left : left + 24][:, ::flipped] == labels[number]).all()
+        ]
+        assert found, number
+
+
+def test_ops_on_the_client_leave_no_map_behind(served, v2):
+    compose = v2.Compose([v2.CenterCrop(32), v2.ToImage(), v2.RandomPerspective()])
+    with pytest.raises(Exception, match="'labels' lies on the image, and .*RandomPerspective"):
+        epoch_of(served, compose, output="torch", on_unsupported="client")
