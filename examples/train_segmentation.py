@@ -4,7 +4,7 @@ The servers crop, turn and mirror each drawing and its label map by the same dra
 and int64 when it is handed out, which is what cross_entropy takes. With --state FILE training goes on where it was
 stopped: with the next batch, in the middle of an epoch.
 
-    python make_shapes.py shapes && stokerd serve --config shapes/stokerd.yaml &
+    python make_data.py shapes shapes && stokerd serve --config shapes/stokerd.yaml &
     python train_segmentation.py 127.0.0.1:7077
 """
 

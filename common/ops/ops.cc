@@ -55,6 +55,8 @@ Placements PlacementsOf(const v1::Op& op) {
     static_assert(IsComplete<Arguments>());
     return Description<Arguments>::kPlacements;
   });
+  // Images travel as uint8.
+  if (op.has_to_dtype() && op.to_dtype().field().empty()) return kDeviceOnly;
   if (const auto* transforms = NestedTransforms(op))
     for (const v1::Op& transform : *transforms) {
       const Placements inner = PlacementsOf(transform);
@@ -65,10 +67,11 @@ Placements PlacementsOf(const v1::Op& op) {
 
 v1::Placement PlacementOf(const v1::Op& op) {
   if (op.placement() != v1::PLACEMENT_UNSPECIFIED) return op.placement();
-  return IsDeviceOnly(op) ? v1::PLACEMENT_DEVICE : v1::PLACEMENT_SERVER;
+  return IsDeviceOnly(op) || op.has_to_dtype() ? v1::PLACEMENT_DEVICE : v1::PLACEMENT_SERVER;
 }
 
 Acts ActsOf(const v1::Op& op) {
+  if (!op.to_dtype().field().empty() || !op.normalize().field().empty()) return Acts::kOnField;
   const auto* transforms = NestedTransforms(op);
   if (transforms == nullptr)
     return VisitOp(op, []<typename Arguments>(const Arguments&) { return Description<Arguments>::kActs; });

@@ -20,10 +20,12 @@ absl::Status Description<v1::ToDtype>::Validate(const v1::ToDtype& op) {
   if (!IsDeviceFloat(op.dtype()) && op.dtype() != v1::DTYPE_UINT8)
     return Invalid(op, "dtype", "must be float32, float16, bfloat16 or uint8");
   if (op.scale() && op.dtype() == v1::DTYPE_UINT8) return Invalid(op, "scale", "needs a dtype of floats");
+  if (!op.field().empty() && op.dtype() == v1::DTYPE_UINT8)
+    return Invalid(op, "dtype", "of a field that is no image must be float32, float16 or bfloat16");
   return absl::OkStatus();
 }
 
-// As many as there are channels, which is for the device to say.
+// As many as there are channels or elements, which is for the device to say.
 absl::Status Description<v1::Normalize>::Validate(const v1::Normalize& op) {
   for (auto [name, values] : {std::pair("mean", &op.mean()), std::pair("std", &op.std())}) {
     if (values->empty() || values->size() > kMaxChannels)
@@ -79,7 +81,8 @@ void Description<v1::UnpackBits>::FillDefaults(v1::UnpackBits& op) {
 }
 
 // Each value once, whatever it is; labels and bits count as nothing beside an image.
-Cost Description<v1::ToDtype>::CostOf(const v1::ToDtype&, ImageSize, ImageSize output) {
+Cost Description<v1::ToDtype>::CostOf(const v1::ToDtype& op, ImageSize, ImageSize output) {
+  if (!op.field().empty()) return kNoCost;  // The server's pipeline counts the field's numbers.
   return {3 * Pixels(output), 12 * Pixels(output)};
 }
 Cost Description<v1::Normalize>::CostOf(const v1::Normalize&, ImageSize, ImageSize output) {

@@ -9,14 +9,17 @@
 
 namespace stoker {
 
-// Ops that make of a field another dtype, layout or coding. They run on the device only.
+// Ops that make of a field another dtype, layout or coding. They run on the device only, but for ToDtype of a field
+// that is no image.
 
 template <>
 struct Description<v1::ToDtype> : SameSize<v1::ToDtype> {
-  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnPixels;
   static absl::Status Validate(const v1::ToDtype& op);
   static bool IsDeterministic(const v1::ToDtype&) { return true; }
+  static absl::Status Draw(const v1::ToDtype&, Drawing&) { return absl::OkStatus(); }  // It changes no image.
+  static DeviceTraits OnDevice(const v1::ToDtype&, ImageSize) { return {}; }
   static Cost CostOf(const v1::ToDtype& op, ImageSize input, ImageSize output);
 };
 

@@ -44,6 +44,8 @@ class DevicePipeline::Builder {
     device_.identity_ = false;
     if (op.has_one_hot()) return AddOneHot(op.one_hot(), index);
     if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
+    if (op.has_to_dtype() && !op.to_dtype().field().empty()) return AddToDtypeOf(op.to_dtype(), index);
+    if (op.has_normalize() && !op.normalize().field().empty()) return AddNormalizeOf(op.normalize(), index);
     STOKER_RETURN_IF_ERROR(NeedImage());
     STOKER_RETURN_IF_ERROR(CheckMapsStay(op));
     if (op.has_to_memory_format()) {
@@ -194,6 +196,68 @@ class DevicePipeline::Builder {
     device_.mix_op_ = index;
     return MakeOneHot(field, v1::DTYPE_FLOAT32,
                       {.kind = FieldProgram::Kind::kMixedLabel, .classes = labels.classes, .op = index});
+  }
+
+  // Returns the field of numbers that `name` says, neither an image nor a map, and makes it one that is scaled.
+  absl::StatusOr<int> ScaledField(const std::string& name, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(name));
+    const v1::Field& named = device_.fields_[field];
+    if (field == ImageField(device_.fields_) || field == image_.field)
+      return absl::InvalidArgumentError(absl::StrCat("'", name, "' is the image; leave `field` out"));
+    if (IsMap(named.kind()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", name, "' is a ", KindName(named.kind()), ", which becomes int64 without an op"));
+    if (ByteSize(named.dtype()) == 0)
+      return absl::InvalidArgumentError(absl::StrCat("field '", name, "' has no numbers"));
+    if (device_.programs_[field].kind != FieldProgram::Kind::kScale)
+      STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kScale, .scale = {1}, .bias = {0}, .op = index}));
+    return field;
+  }
+
+  absl::Status AddToDtypeOf(const v1::ToDtype& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(op.field(), index));
+    FieldProgram& program = device_.programs_[field];
+    if (program.op != index)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", op.field(), "' is converted already; put it first, and leave others out"));
+    if (op.scale() && device_.fields_[field].dtype() != v1::DTYPE_UINT8)
+      return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' has ",
+                                                     DtypeName(device_.fields_[field].dtype()),
+                                                     ", not uint8; leave `scale` out"));
+    if (op.scale()) program.scale = {1 / 255.0f};
+    device_.fields_[field].set_dtype(op.dtype());
+    return absl::OkStatus();
+  }
+
+  absl::Status AddNormalizeOf(const v1::Normalize& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(op.field(), index));
+    FieldProgram& program = device_.programs_[field];
+    const v1::Field& made = device_.fields_[field];
+    if (!IsDeviceFloat(made.dtype()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", op.field(), "' needs ToDtype to float32, float16 or bfloat16 before it"));
+    STOKER_ASSIGN_OR_RETURN(const uint64_t elements, ElementCount(made));
+    const uint64_t last = made.shape().empty() ? 1 : made.shape(made.shape_size() - 1);
+    size_t period = program.scale.size();
+    for (int numbers : {op.mean_size(), op.std_size()}) {
+      const auto given = static_cast<uint64_t>(numbers);
+      if (given != 1 && given != last && given != elements)
+        return absl::InvalidArgumentError(absl::StrCat("give one number, one for each index of the last dimension of '",
+                                                       op.field(), "' (", last, "), or one for each element (",
+                                                       elements, "); found ", numbers));
+      period = std::max<size_t>(period, given);  // Each of the three divides the next.
+    }
+    std::vector<float> scale(period), bias(period);
+    for (size_t i = 0; i < period; ++i) {
+      const size_t before = i % program.scale.size();
+      const double mean = op.mean(static_cast<int>(i % op.mean_size())),
+                   std = op.std(static_cast<int>(i % op.std_size()));
+      scale[i] = static_cast<float>(program.scale[before] / std);
+      bias[i] = static_cast<float>((program.bias[before] - mean) / std);
+    }
+    program.scale = std::move(scale);
+    program.bias = std::move(bias);
+    return absl::OkStatus();
   }
 
   absl::Status AddToDtype(const v1::ToDtype& op) {

@@ -47,10 +47,12 @@ class DevicePipeline {
       kMixedLabel,  // kOneHot in float32, mixed with another row of the batch: λ · own + (1 − λ) · other
       kUnpackBits,  // one element for each bit
       kWiden,       // the same whole numbers, as int64
+      kScale,       // each number x as x · scale + bias, in float32, of the field's new dtype
     };
     Kind kind = Kind::kAsItCame;
     int64_t classes = 0;                   // kOneHot, kMixedLabel
     bool least_significant_first = false;  // kUnpackBits: the order of a byte's bits
+    std::vector<float> scale, bias;        // kScale: see Scaling in common/fields/cast.h
     int op = -1;                           // index in the pipeline of the op that makes the field; −1: its kind does
   };
 

@@ -64,7 +64,8 @@ absl::Status ValidateOps(const Ops& ops, const std::string& path) {
     if (status.ok() && !floats) status = ValidateOnBytes(ops[i]);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, "[", i, "]: ", status.message()));
     after_device = after_device || PlacementOf(ops[i]) == v1::PLACEMENT_DEVICE;
-    floats = floats || (ops[i].has_to_dtype() && IsDeviceFloat(ops[i].to_dtype().dtype()));
+    const v1::ToDtype& cast = ops[i].to_dtype();
+    floats = floats || (ops[i].has_to_dtype() && cast.field().empty() && IsDeviceFloat(cast.dtype()));
   }
   return absl::OkStatus();
 }
@@ -84,9 +85,14 @@ absl::Status ValidateViewGroup(const v1::Views& views, const std::string& path) 
 
 absl::Status ValidateViews(const v1::Pipeline& pipeline) {
   if (pipeline.views().empty()) return absl::OkStatus();
-  if (!pipeline.ops().empty())
-    return absl::InvalidArgumentError(
-        "pipeline.ops: must be empty where pipeline.views are given; move the ops into the views that need them");
+  for (int i = 0; i < pipeline.ops_size(); ++i) {
+    const v1::Op& op = pipeline.ops(i);
+    if (ActsOf(op) != Acts::kOnField || PlacementOf(op) != v1::PLACEMENT_DEVICE)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "pipeline.ops[", i, "]: ", OpName(op), ": where pipeline.views are given, only ops on the device ",
+          "that name a field stand here; ",
+          op.has_to_dtype() || op.has_normalize() ? "name a view in `field`" : "move it into the views that need it"));
+  }
   if (pipeline.views_size() > kMaxViewGroups)
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline.views: ", pipeline.views_size(), " groups, at most ", kMaxViewGroups));

@@ -109,8 +109,24 @@ absl::Status ServerPipeline::AddOutputsOf(int index, const SourceField& source) 
   if (IsMap(source.meaning)) return AddMap(source, std::move(output));
   if (output.image && pipeline_.views().empty()) return AddImage(source, std::move(output));
   if (output.image) return AddViews(source, output);
+  return AddNumbers(source, std::move(output));
+}
+
+absl::Status ServerPipeline::AddNumbers(const SourceField& source, Output output) {
   output.field.set_dtype(source.dtype);
   output.field.mutable_shape()->Add(source.shape.begin(), source.shape.end());
+  for (int i = 0; i < ops_; ++i) {
+    const v1::ToDtype& op = pipeline_.ops(i).to_dtype();
+    if (!pipeline_.ops(i).has_to_dtype() || op.field() != source.name) continue;
+    const auto wrong = [&](const auto&... what) {
+      return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype", what...));
+    };
+    if (output.cast.has_value()) return wrong(".field: '", source.name, "' is converted already; leave one out");
+    if (op.scale() && source.dtype != v1::DTYPE_UINT8)
+      return wrong(".scale: field '", source.name, "' has ", DtypeName(source.dtype), ", not uint8; leave it out");
+    output.cast = {.from = source.dtype, .scale = op.scale()};
+    output.field.set_dtype(op.dtype());
+  }
   return Add(std::move(output));
 }
 
@@ -219,13 +235,17 @@ absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) co
 
 absl::Status ServerPipeline::CheckOutputs() const {
   STOKER_RETURN_IF_ERROR(CheckMaps());
+  STOKER_RETURN_IF_ERROR(CheckCasts());
   const bool has_image =
       std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); });
-  if (!has_image && (ops_ > 0 || !pipeline_.views().empty()))
+  int first = 0;  // of the server's ops, the first that needs an image
+  while (first < ops_ && ActsOf(pipeline_.ops(first)) == Acts::kOnField) ++first;
+  const bool has_ops = first < ops_;
+  if (!has_image && (has_ops || !pipeline_.views().empty()))
     return absl::InvalidArgumentError(absl::StrCat(
-        ops_ > 0 ? absl::StrCat("pipeline.ops[0]: ", OpName(pipeline_.ops(0)), " needs")
-                 : std::string("pipeline.views: need"),
-        " an image, and no field that is sent is one; give a pipeline without ", ops_ > 0 ? "ops (ops: [])" : "views"));
+        has_ops ? absl::StrCat("pipeline.ops[", first, "]: ", OpName(pipeline_.ops(first)), " needs")
+                : std::string("pipeline.views: need"),
+        " an image, and no field that is sent is one; give a pipeline without ", has_ops ? "ops (ops: [])" : "views"));
   for (const Output& output : outputs_)
     for (const Output& other : outputs_)
       if (output.views >= 0 && !other.image && output.field.name() == other.field.name())
@@ -248,6 +268,23 @@ absl::Status ServerPipeline::CheckMaps() const {
           absl::StrCat("the ", KindName(output.field.kind()), " '", output.field.name(), "' has ", output.stored->width,
                        "×", output.stored->height, " pixels, and the image '", image->field.name(),
                        "', which it lies on, ", image->stored->width, "×", image->stored->height));
+  return absl::OkStatus();
+}
+
+// Checks that what is converted here is sent, and is neither an image nor a map.
+absl::Status ServerPipeline::CheckCasts() const {
+  for (int i = 0; i < ops_; ++i) {
+    if (!pipeline_.ops(i).has_to_dtype()) continue;
+    const std::string& name = pipeline_.ops(i).to_dtype().field();
+    const auto named =
+        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.field.name() == name; });
+    const std::string why = named == outputs_.end()   ? "is not sent"
+                            : named->cast.has_value() ? ""
+                            : named->map()            ? absl::StrCat("is a ", KindName(named->field.kind()))
+                                                      : "is an image, which is converted on the device";
+    if (!why.empty())
+      return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype.field: '", name, "' ", why));
+  }
   return absl::OkStatus();
 }
 
@@ -295,6 +332,10 @@ Cost ServerPipeline::CostOf(ImageSize encoded) const {
   Cost cost = kNoCost;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
+    if (output.cast.has_value()) {
+      const double numbers = static_cast<double>(output.bytes) / static_cast<double>(ByteSize(output.field.dtype()));
+      cost = cost + Cost{.arithmetic = 8 * numbers, .bytes = static_cast<double>(output.bytes), .passes = 0};
+    }
     if (!output.image && !output.map()) continue;
     const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
     if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);

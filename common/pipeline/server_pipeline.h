@@ -31,6 +31,14 @@ class ServerPipeline {
     // copied.
     bool map() const { return IsMap(field.kind()); }
 
+    // What the server makes of each number of a field that is no image and no map, before it sends them as the field's
+    // dtype: `from` is the dtype that they are stored as.
+    struct Cast {
+      v1::Dtype from = v1::DTYPE_UNSPECIFIED;
+      bool scale = false;  // whether 0…255 becomes 0…1
+    };
+    std::optional<Cast> cast;
+
     // The members below are for images and maps.
     int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
     uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
@@ -83,6 +91,7 @@ class ServerPipeline {
   absl::Status AddViews(const SourceField& source, Output output);
   absl::Status AddImage(const SourceField& source, Output output);
   absl::Status AddMap(const SourceField& source, Output output);
+  absl::Status AddNumbers(const SourceField& source, Output output);
 
   // Returns the size of an output after its ops, and sets output.stored. InvalidArgument where it is not one size.
   absl::StatusOr<ImageSize> SizeAfterOps(const SourceField& source, Output& output) const;
@@ -92,6 +101,7 @@ class ServerPipeline {
   absl::Status CheckPreparedSettings(const SourceField& source) const;
   absl::Status CheckOutputs() const;
   absl::Status CheckMaps() const;
+  absl::Status CheckCasts() const;
   absl::Status CheckDevice() const;
 
   // What the ops of one view take.

@@ -105,6 +105,7 @@ class Explanation {
 
   void AddLeftOut(int op, const ImagePlan& plan) {
     const char* reason = nullptr;
+    if (ActsOf(ops_[op]) == Acts::kOnField) return;
     if (op < first_op_) {
       reason = "the dataset was prepared with it";
     } else if (Probability(ops_[op]).value_or(1) == 0) {
@@ -163,6 +164,9 @@ std::vector<std::string> Explain(const ServerPipeline& pipeline, const SourceSch
   std::vector<std::string> lines;
   for (const ServerPipeline::Output& output : pipeline.outputs()) {
     if (output.map()) lines.push_back(LineOfMap(pipeline, output));
+    if (output.cast.has_value())
+      lines.push_back(absl::StrCat(output.field.name(), ": converted from ", DtypeName(output.cast->from), " to ",
+                                   DtypeName(output.field.dtype())));
     if (!output.image) continue;
     for (std::string& line : Explanation(pipeline, output, schema[output.source]).Lines())
       lines.push_back(std::move(line));

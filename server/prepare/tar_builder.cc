@@ -66,7 +66,7 @@ std::string HeaderOf(std::string_view name, uint64_t size, char type) {
   PutOctal(header.size, size);
   PutOctal(header.mtime, 0);
   header.type = type;
-  Put(header.magic, std::string_view("ustar", 6));
+  Put(header.magic, "ustar");
   Put(header.version, "00");
   PutOctal(header.major, 0);
   PutOctal(header.minor, 0);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/check.h"
+#include "common/fields/cast.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/work/stage_clock.h"
@@ -27,6 +28,14 @@ DecodeOptions DecoderOptions(const SampleMaker::Task& task, int source) {
           .max_scans = pipeline.max_scans(),
           .warnings = pipeline.decode_warnings(),
           .interrupt = &task.interrupt};
+}
+
+// Writes a field's numbers as the server's ToDtype converts them.
+void WriteConverted(const ServerPipeline::Output& output, std::span<const uint8_t> bytes, std::span<uint8_t> slot) {
+  static constexpr float kScale[] = {1 / 255.0f}, kNoBias[] = {0};
+  STOKER_CHECK(bytes.size() / ByteSize(output.cast->from) == slot.size() / ByteSize(output.field.dtype()));
+  CastNumbers(bytes, output.cast->from, output.cast->scale ? Scaling{kScale, kNoBias} : Scaling{}, output.field.dtype(),
+              slot.data());
 }
 
 // So many passes may the plans have that are kept until the image is decoded: some 2 MB.
@@ -75,7 +84,11 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, cons
     const std::vector<uint8_t>& bytes = sample.fields[source];
     if (!outputs[i].image && !outputs[i].map()) {
       StageClock clock(times);
-      writer.Write(i, index, bytes);
+      if (outputs[i].cast.has_value()) {
+        WriteConverted(outputs[i], bytes, writer.Slot(i, index));
+      } else {
+        writer.Write(i, index, bytes);
+      }
       clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
     } else if (i == 0 || outputs[i - 1].source != source) {
       // The outputs of one source stand side by side, and the first of them makes all.

@@ -1,5 +1,5 @@
-// Any file gives pixels or DataLoss, at each size that a JPEG can be reduced to; and a part of an image has the pixels
-// of the whole. Input: the file; the corpora have one format each.
+// Any file gives pixels or DataLoss, at each size that a JPEG can be reduced to, as an image and as a map; and a part
+// of an image has the pixels of the whole. Input: the file; the corpora have one format each.
 
 #include <algorithm>
 #include <cstdint>
@@ -61,5 +61,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (stoker::v1::DecodeWarnings policy : stoker::kPolicies)
     stoker::Check({data, size},
                   {.max_pixels = 1 << 16, .max_scans = 20, .warnings = policy, .time = absl::InfiniteDuration()});
+  stoker::Check({data, size}, {.content = stoker::DecodeOptions::Content::kMap, .max_pixels = 1 << 16});
   return 0;
 }

@@ -441,3 +441,21 @@ def test_albumentations_refusals(albumentations):
         "transforms[6]": "Normalize",
     }
     assert "area" in refused["transforms[0]"][1] and "mode='pil'" in refused["transforms[3]"][1]
+
+
+def test_fills_by_type_are_those_of_images_and_of_label_maps(torchvision):
+    from torchvision import tv_tensors
+    from torchvision.transforms import v2
+
+    def fills(op):
+        (arguments,) = convert([op]).document()["ops"][0].values()
+        return arguments.get("fill"), arguments.get("map_fill")
+
+    assert fills(v2.RandomRotation(9, fill={tv_tensors.Image: 7, tv_tensors.Mask: 255})) == (7, 255)
+    assert fills(v2.Pad(3, fill={tv_tensors.Image: [1, 2, 3], "others": 9})) == ([1, 2, 3], 9)
+    assert fills(v2.RandomCrop(8, padding=3, fill={"Image": 7}))[1] is None
+    assert fills(v2.RandAugment(fill=5))[1] == fills(v2.RandomAffine(3, fill=5))[1] == 5
+    assert fills(v2.RandomAffine(3, fill=(1, 2, 3)))[1] is None
+    assert fills(torchvision.transforms.RandomRotation(9, fill=7))[1] is None, "of v1, which has images alone"
+    with pytest.raises(ConversionError, match="and not for Image"):
+        convert([v2.RandomRotation(9, fill={tv_tensors.Mask: 255})])

@@ -40,7 +40,7 @@ def shapes(tmp_path_factory):
     pytest.importorskip("torch")
     pytest.importorskip("PIL")
     folder = tmp_path_factory.mktemp("shapes")
-    subprocess.run([sys.executable, EXAMPLES / "make_shapes.py", folder, "--samples", "256"], check=True)
+    subprocess.run([sys.executable, EXAMPLES / "make_data.py", "shapes", folder, "--samples", "256"], check=True)
     return folder
 
 
@@ -77,3 +77,15 @@ def test_three_servers_of_which_one_is_killed_make_what_one_makes(shapes, start_
     one = epoch_of(servers[0].address)
     kill = lambda number: servers[1].stop() if number == 4 else None  # noqa: E731
     assert epoch_of([server.address for server in servers], kill) == one
+
+
+# ---- Vectors ----
+
+
+def test_features_are_learned(start_server, tmp_path):
+    pytest.importorskip("torch")
+    subprocess.run([sys.executable, EXAMPLES / "make_data.py", "features", tmp_path, "--samples", "640"], check=True)
+    server = start_server("--config", tmp_path / "stokerd.yaml")
+    losses = losses_of(tmp_path, "train_features.py", server.address, "--steps", 60)
+    assert len(losses) == 6
+    assert losses[-1] < losses[0] / 2

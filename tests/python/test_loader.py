@@ -135,6 +135,26 @@ def test_empty_batches_of_the_last_ranks(server):
         assert len(shapes) == len(loader) and shapes[-1] == (0, 32, 32, 3)
 
 
+@pytest.mark.parametrize("asked", ["by ops", "by dtype"])
+def test_views_are_converted_on_the_device(server, asked):
+    views = [transforms.Views("global", 2, SMALL), transforms.Views("local", 3, [transforms.RandomResizedCrop(16)])]
+    names = ("global", "local")
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    casts = [transforms.ToDtype("float32", scale=True, field=name) for name in names] if asked == "by ops" else []
+    ops = casts + [transforms.Normalize(mean, std, field=name) for name in names]
+    dtype = {} if asked == "by ops" else {"dtype": "float32"}
+    with (
+        loader_of(server, transforms=transforms.Pipeline(views=views), as_dict=True) as plain,
+        loader_of(server, transforms=transforms.Pipeline(ops, views=views), as_dict=True, **dtype) as floats,
+    ):
+        assert plain.description["sample_bytes"] == floats.description["sample_bytes"]
+        for before, after in zip(plain, floats):
+            for name in names:
+                assert after[name].dtype == numpy.float32 and after[name].shape == before[name].shape
+                expected = (before[name] / 255 - numpy.array(mean)) / numpy.array(std)
+                assert numpy.abs(after[name] - expected).max() < 1e-5
+
+
 def test_views_are_fields(server):
     views = [transforms.Views("global", 2, SMALL), transforms.Views("local", 3, [transforms.RandomResizedCrop(16)])]
     with loader_of(server, transforms=transforms.Pipeline(views=views), as_dict=True) as loader:

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/device/cuda/step_kernels.h"
 #include "client/device/cuda/transform_kernel.h"
-#include "client/device/half_precision.h"
+#include "common/fields/half_precision.h"
 #include "common/status_macros.h"
 
 namespace stoker {

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/device/half_precision.h"
 #include "common/check.h"
+#include "common/fields/cast.h"
+#include "common/fields/half_precision.h"
 #include "common/fields/schema.h"
 #include "common/ops/gaussian_kernel.h"
 #include "common/status_macros.h"
@@ -107,6 +108,10 @@ absl::Status BatchWork::AddFields() {
     if (field.kind != FieldKind::kAsItCame) {
       STOKER_ASSIGN_OR_RETURN(const uint64_t sample_bytes, ByteSize(pipeline_->fields()[i]));
       field.made_bytes = sample_bytes * batch_->rows();
+      if (field.kind == FieldKind::kScale) {
+        field.scale_at = AddParameters(pipeline_->programs()[i].scale);
+        field.bias_at = AddParameters(pipeline_->programs()[i].bias);
+      }
       const int64_t numbers = Elements(pipeline_->source_fields()[i]) * batch_->rows();
       STOKER_RETURN_IF_ERROR(pipeline_->CheckClasses(static_cast<int>(i), bytes.data(), numbers));
     }
@@ -223,6 +228,7 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
       case FieldKind::kMixedLabel: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
       case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
+      case FieldKind::kScale: calls.push_back(Scale(i, staging, slot)); break;
     }
   }
   return calls;
@@ -341,6 +347,19 @@ KernelCall BatchWork::Widen(size_t i, uint8_t* staging, uint8_t* slot) const {
                         .samples = batch_->rows(),
                         .numbers = static_cast<int32_t>(Elements(source)),
                         .in_bytes = static_cast<int32_t>(ByteSize(source.dtype()))};
+}
+
+KernelCall BatchWork::Scale(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const v1::Field &source = pipeline_->source_fields()[i], &made = pipeline_->fields()[i];
+  return ScaleArguments{.in = staging + fields_[i].staged_at,
+                        .out = slot + fields_[i].made_at,
+                        .scale = Parameters<float>(staging, fields_[i].scale_at),
+                        .bias = Parameters<float>(staging, fields_[i].bias_at),
+                        .samples = batch_->rows(),
+                        .numbers = static_cast<int32_t>(Elements(source)),
+                        .period = static_cast<int32_t>(pipeline_->programs()[i].scale.size()),
+                        .from = NumberOf(source.dtype()),
+                        .to = NumberOf(made.dtype())};
 }
 
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {

@@ -61,6 +61,7 @@ class BatchWork {
   struct Field {
     uint64_t staged_at = 0, bytes = 0;     // place in staging memory, as it came
     uint64_t made_at = 0, made_bytes = 0;  // place in the slot, as handed out
+    uint64_t scale_at = 0, bias_at = 0;    // kScale: offsets in the parameters
     FieldKind kind = FieldKind::kAsItCame;
   };
 
@@ -93,6 +94,7 @@ class BatchWork {
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
+  KernelCall Scale(size_t field, uint8_t* staging, uint8_t* slot) const;
 
   // The offset in staging memory of the images after `count` steps.
   uint64_t ImageAt(size_t count) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "common/fields/number.h"
 #include "common/pipeline/device_program.h"
 
 namespace stoker {
@@ -127,9 +128,20 @@ struct WidenArguments {
   int32_t in_bytes = 0;  // of a number: 1 of uint8, 2 of int16
 };
 
-using KernelCall =
-    std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments, BlurDownArguments,
-                 BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments, UnpackArguments, WidenArguments>;
+// Turns each number x into x · scale + bias. Number i of a sample takes scale[i % period].
+struct ScaleArguments {
+  const uint8_t* in = nullptr;
+  uint8_t* out = nullptr;
+  const float *scale = nullptr, *bias = nullptr;
+  int64_t samples = 0;
+  int32_t numbers = 0;  // of one sample
+  int32_t period = 1;
+  Number from = Number::kUint8, to = Number::kFloat32;
+};
+
+using KernelCall = std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments,
+                                BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments,
+                                UnpackArguments, WidenArguments, ScaleArguments>;
 
 }  // namespace stoker
 

@@ -234,6 +234,25 @@ struct WidenKernel {
   }
 };
 
+struct ScaleKernel {
+  static constexpr uint32_t kThreads = 256;
+  static constexpr int kPhases = 1;
+  struct Shared {};
+
+  static Grid GridOf(const ScaleArguments& a) {
+    return {(static_cast<uint32_t>(a.numbers) + kThreads - 1) / kThreads, static_cast<uint32_t>(a.samples), kThreads};
+  }
+
+  STOKER_KERNEL_CODE static void Run(int, const ScaleArguments& a, Place place, Shared&) {
+    const uint32_t i = place.block_x * kThreads + place.thread;
+    if (i >= static_cast<uint32_t>(a.numbers)) return;
+    const int64_t at = static_cast<int64_t>(place.block_y) * a.numbers + i;
+    const uint32_t of = i % static_cast<uint32_t>(a.period);
+    const float product = LoadNumber(a.from, a.in + at * ByteSize(a.from)) * a.scale[of];
+    StoreFloat(a.to, product + a.bias[of], a.out + at * ByteSize(a.to));
+  }
+};
+
 // Each calls `launch.template operator()<Kernel>(arguments)` with the kernel that belongs to the arguments.
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const GatherArguments& arguments, Launch launch) {
@@ -274,6 +293,10 @@ auto Dispatch(const UnpackArguments& arguments, Launch launch) {
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const WidenArguments& arguments, Launch launch) {
   return launch.template operator()<WidenKernel>(arguments);
+}
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const ScaleArguments& arguments, Launch launch) {
+  return launch.template operator()<ScaleKernel>(arguments);
 }
 
 }  // namespace stoker

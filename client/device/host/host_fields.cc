@@ -6,8 +6,9 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "client/device/half_precision.h"
 #include "common/check.h"
+#include "common/fields/cast.h"
+#include "common/fields/half_precision.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
 
@@ -76,6 +77,11 @@ absl::Status MakeField(const DevicePipeline& pipeline, const HostBatch& batch, i
     return absl::OkStatus();
   }
   const int64_t count = batch.rows() * static_cast<int64_t>(in_bytes / ByteSize(source.dtype()));
+  if (program.kind == FieldProgram::Kind::kScale) {
+    CastNumbers(batch.fields[field], source.dtype(), {program.scale, program.bias}, made.dtype(),
+                static_cast<uint8_t*>(out));
+    return absl::OkStatus();
+  }
   if (program.kind == FieldProgram::Kind::kWiden) {
     Widen(batch.fields[field], source.dtype(), count, static_cast<int64_t*>(out));
     return absl::OkStatus();

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "client/device/half_precision.h"
 #include "common/check.h"
+#include "common/fields/half_precision.h"
 
 namespace stoker {
 namespace {

@@ -99,6 +99,7 @@ class Conversion:
         self.normalize: list[Op] = []
         self.on_floats: list[Op] = []  # They come after `normalize`.
         self.on_batches: list[Op] = []
+        self.on_fields: list[Op] = []  # On numbers beside the image, on the device.
         self.channels: Optional[str] = None
         self.size: Size = None  # Of the images, where all have one.
         self.refused: list[Refused] = []
@@ -138,7 +139,7 @@ class Conversion:
         result = [*self.on_integers]
         if self.cast is not None:
             result.append(self.cast)
-        result += [*self.normalize, *self.on_floats, *self.on_batches]
+        result += [*self.normalize, *self.on_floats, *self.on_batches, *self.on_fields]
         if self.channels is not None:
             result.append(ops.ToMemoryFormat(self.channels))
         return Compose(result)
@@ -195,7 +196,9 @@ class Conversion:
 
     def add_own(self, op: Op) -> None:
         """Adds an op of stoker.transforms as it is."""
-        if op.name == "ToDtype":
+        if op.name in ("ToDtype", "Normalize") and op.document()[op.name].get("field"):
+            (self.on_integers if op.document().get("placement") == "server" else self.on_fields).append(op)
+        elif op.name == "ToDtype":
             self.to_float(op.document()["ToDtype"]["dtype"], bool(op.document()["ToDtype"].get("scale", False)))
         elif op.name == "Normalize":
             self.normalized(op)
@@ -265,8 +268,6 @@ def levels(value: Any) -> Any:
     """A color as whole numbers of 0 to 255."""
     if value is None:
         return None
-    if isinstance(value, dict):
-        raise Refusal("fill is given by type: give one for images")
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
     for number in numbers:
         if not isinstance(number, (int, float)) or number != int(number):
@@ -275,9 +276,32 @@ def levels(value: Any) -> Any:
     return whole if isinstance(value, (list, tuple)) else whole[0]
 
 
+def fill_of(op: Any, kind: str = "Image") -> Any:
+    """What torchvision's op paints on "Image" or "Mask", where its fill may be given by type."""
+    fill = getattr(op, "fill", None)
+    if not isinstance(fill, dict):
+        return fill
+    by_name = {getattr(of, "__name__", of): value for of, value in fill.items()}
+    if kind not in by_name and "others" not in by_name:
+        raise Refusal(f"fill is given by type, and not for {kind}, nor for 'others'")
+    return by_name.get(kind, by_name.get("others"))
+
+
+def map_fill_of(op: Any) -> Optional[int]:
+    """What an op of torchvision's v2 paints on label maps; None for 0, and where it paints a color, which no map has."""
+    if ".v2." not in type(op).__module__:
+        return None
+    if isinstance(op.fill, dict) and not {"Mask", "others"} & {getattr(of, "__name__", of) for of in op.fill}:
+        return None
+    fill = levels(fill_of(op, "Mask"))
+    if isinstance(fill, list):
+        fill = fill[0] if len(set(fill)) == 1 else None
+    return fill or None
+
+
 def colored(op: Any) -> bool:
     """Whether the op paints anything but black."""
-    fill = getattr(op, "fill", None)
+    fill = fill_of(op)
     numbers = fill if isinstance(fill, (list, tuple)) else [fill]
     return any(number not in (0, 0.0, None) for number in numbers)
 

@@ -7,7 +7,19 @@ from itertools import permutations
 from typing import Any, Optional
 
 from . import _ops as ops
-from ._conversion import FOREIGN_CODE, Conversion, Refusal, colored, converts, levels, numbers, one, refuse_unless
+from ._conversion import (
+    FOREIGN_CODE,
+    Conversion,
+    Refusal,
+    colored,
+    converts,
+    fill_of,
+    levels,
+    map_fill_of,
+    numbers,
+    one,
+    refuse_unless,
+)
 from ._image_size import borders
 from ._op import dtype_name
 
@@ -50,12 +62,17 @@ def _center_crop(to: Conversion, op: Any, place: str) -> None:
     to.image(ops.CenterCrop(numbers(op.size)))
 
 
+def _fills(op: Any) -> tuple[Any, Optional[int]]:
+    """What the op paints on images and on label maps."""
+    return levels(fill_of(op)), map_fill_of(op)
+
+
 @converts("torchvision", "RandomCrop")
 def _random_crop(to: Conversion, op: Any, place: str) -> None:
     padding = _padding_of(op)
     mode = getattr(op.padding_mode, "value", op.padding_mode)
     if mode == "constant" or not (padding or op.pad_if_needed):
-        crop = ops.RandomCrop(numbers(op.size), padding, bool(op.pad_if_needed), levels(op.fill))
+        crop = ops.RandomCrop(numbers(op.size), padding, bool(op.pad_if_needed), *_fills(op))
         pads = bool(padding or op.pad_if_needed)
         to.image(crop, linear=not pads, absolute=pads and colored(op))
         return
@@ -77,7 +94,8 @@ def _padding_of(op: Any) -> Optional[list[int]]:
 @converts("torchvision", "Pad")
 def _pad(to: Conversion, op: Any, place: str) -> None:
     mode = getattr(op.padding_mode, "value", op.padding_mode)
-    pad = ops.Pad(borders(numbers(op.padding)), levels(op.fill) if mode == "constant" else None, mode)
+    fill, map_fill = _fills(op) if mode == "constant" else (None, None)
+    pad = ops.Pad(borders(numbers(op.padding)), fill, mode, map_fill)
     to.image(pad, linear=mode != "constant", absolute=mode == "constant" and colored(op))
 
 
@@ -121,7 +139,7 @@ def _random_adjust_sharpness(to: Conversion, op: Any, place: str) -> None:
 def _random_rotation(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(not op.expand, "expand would give images of several sizes")
     refuse_unless(op.center is None, "turns about the image's center only")
-    turn = ops.RandomRotation(numbers(op.degrees), interpolation_of(op, _TURNS), levels(op.fill))
+    turn = ops.RandomRotation(numbers(op.degrees), interpolation_of(op, _TURNS), *_fills(op))
     to.image(turn, absolute=colored(op))
 
 
@@ -130,7 +148,7 @@ def _random_affine(to: Conversion, op: Any, place: str) -> None:
     refuse_unless(getattr(op, "center", None) is None, "turns about the image's center only")
     interpolation = interpolation_of(op, _TURNS)
     degrees, translate, scale, shear = (numbers(value) for value in (op.degrees, op.translate, op.scale, op.shear))
-    affine = ops.RandomAffine(degrees, translate, scale, shear, interpolation, levels(op.fill))
+    affine = ops.RandomAffine(degrees, translate, scale, shear, interpolation, *_fills(op))
     to.image(affine, absolute=colored(op))
 
 
@@ -149,14 +167,14 @@ def _random_erasing(to: Conversion, op: Any, place: str) -> None:
 @converts("torchvision", "RandAugment")
 def _rand_augment(to: Conversion, op: Any, place: str) -> None:
     to.image(
-        ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, interpolation_of(op, _TURNS), levels(op.fill)),
+        ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, interpolation_of(op, _TURNS), *_fills(op)),
         absolute=True,
     )
 
 
 @converts("torchvision", "TrivialAugmentWide")
 def _trivial_augment_wide(to: Conversion, op: Any, place: str) -> None:
-    policy = ops.TrivialAugmentWide(op.num_magnitude_bins, interpolation_of(op, _TURNS), levels(op.fill))
+    policy = ops.TrivialAugmentWide(op.num_magnitude_bins, interpolation_of(op, _TURNS), *_fills(op))
     to.image(policy, absolute=True)
 
 

@@ -28,8 +28,9 @@ def settle(description: Mapping[str, Any], layout: Optional[str], output: str) -
     if told is None and wanted == FIRST and output == "dlpack":
         raise InvalidArgumentError(f"layout: stoker.Tensor has images as they are: add ToMemoryFormat({FIRST!r})")
     moved = []
+    views = {group["name"] for group in description["pipeline"].get("views", [])}
     for field in description["fields"]:
-        is_image = len(field["shape"]) >= 3 and (told is not None or field["dtype"] == "uint8")
+        is_image = len(field["shape"]) >= 3 and (told is not None or field["dtype"] == "uint8" or field["name"] in views)
         move = is_image and told is None and wanted == FIRST
         if move:
             *outer, height, width, channels = field["shape"]

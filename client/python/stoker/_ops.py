@@ -580,34 +580,42 @@ class RandomChoice(Op):
 
 
 class ToDtype(Op):
-    """Converts images to another type. Runs on the loader's device only.
+    """Converts images, or the numbers of another field, to another type. On the device: images; another field on either
+    side.
 
     Arguments:
-        dtype: Half floats are rounded once, to nearest even, when all is computed in float32; uint8 converts nothing.
-            One of float32, float16, bfloat16, uint8.
-        scale: Whether 0…255 becomes 0…1. Default false.
+        dtype: Half floats are rounded once, to nearest even, when all is computed in float32; uint8 is for images, and
+            converts nothing. One of float32, float16, bfloat16, uint8.
+        scale: Whether 0…255 of uint8 becomes 0…1. Default false.
+        field: A field of numbers that is no image. With placement server it is sent as ``dtype``. Default none, which
+            is the image.
     """
 
-    def __init__(self, dtype: Any, scale: Optional[bool] = None, *, placement: Optional[str] = None) -> None:
-        super().__init__(dtype=dtype_word(dtype), scale=scale, placement=placement)
+    def __init__(
+        self, dtype: Any, scale: Optional[bool] = None, field: Optional[str] = None, *, placement: Optional[str] = None
+    ) -> None:
+        super().__init__(dtype=dtype_word(dtype), scale=scale, field=field, placement=placement)
 
 
 class Normalize(Op):
     """Computes (x − mean) / std for each channel, on floats. Runs on the loader's device only.
 
     Arguments:
-        mean: One number for all channels, or one for each.
-        std: One number for all channels, or one for each.
+        mean: One number for all channels, or one for each. Of another field: one number; one for each index of its last
+            dimension; or one for each element.
+        std: As for mean.
+        field: A field of numbers that is no image. Default none, which is the image.
     """
 
     def __init__(
         self,
         mean: Union[float, Sequence[float]],
-        std: Union[float, Sequence[float]],
+        std: Sequence[float],
+        field: Optional[str] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(mean=mean, std=std, placement=placement)
+        super().__init__(mean=mean, std=std, field=field, placement=placement)
 
 
 class ToMemoryFormat(Op):

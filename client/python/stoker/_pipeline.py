@@ -116,10 +116,13 @@ def options_of(
 def with_dtype(pipeline: Document, dtype: Optional[str], layout: Optional[str] = None) -> Document:
     """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline or `layout` says otherwise."""
     ops: list[Document] = list(plain(pipeline.get("ops", [])))
-    if dtype is not None:
+    views = [group["name"] for group in pipeline.get("views", [])]
+    if dtype is not None and not views:
         _cast(ops, dtype)
+    elif dtype is not None:
+        _cast_views(ops, dtype, views)
     names = [_name(op) for op in ops]
-    casts = [op["ToDtype"].get("dtype") for op in ops if _name(op) == "ToDtype"]
+    casts = [op["ToDtype"].get("dtype") for op in ops if _casts_image(op)]
     if casts and casts[-1] in _FLOATS and "ToMemoryFormat" not in names:
         ops.append(ToMemoryFormat(layout or "channels_first").document())
     result = dict(plain(pipeline))
@@ -131,7 +134,7 @@ def with_dtype(pipeline: Document, dtype: Optional[str], layout: Optional[str] =
 def _cast(ops: list[Document], dtype: str) -> None:
     """Makes the last ToDtype convert to `dtype`, or adds a ToDtype before the ops that want floats."""
     for op in reversed(ops):
-        if _name(op) == "ToDtype":
+        if _casts_image(op):
             op["ToDtype"] = {**op["ToDtype"], "dtype": dtype}
             return
     if dtype == "uint8":
@@ -140,8 +143,25 @@ def _cast(ops: list[Document], dtype: str) -> None:
     ops.insert(place, ToDtype(dtype, scale=True).document())
 
 
+def _cast_views(ops: list[Document], dtype: str, views: Sequence[str]) -> None:
+    """Makes the views' ToDtypes convert to `dtype`, and adds one for each view that has none, before its Normalize."""
+    cast = set()
+    for op in ops:
+        if _name(op) == "ToDtype" and op["ToDtype"].get("field") in views:
+            op["ToDtype"] = {**op["ToDtype"], "dtype": dtype}
+            cast.add(op["ToDtype"]["field"])
+    if dtype != "uint8":
+        ops[:0] = [ToDtype(dtype, scale=True, field=name).document() for name in views if name not in cast]
+
+
+def _casts_image(op: Mapping[str, Any]) -> bool:
+    return _name(op) == "ToDtype" and not op["ToDtype"].get("field")
+
+
 def _wants_floats(op: Mapping[str, Any]) -> bool:
     name = _name(op)
+    if name == "Normalize" and op[name].get("field"):
+        return False
     if name in ("RandomApply", "RandomChoice"):
         return any(_wants_floats(inner) for inner in op[name].get("transforms", []))
     return name in ("Normalize", "MixUp", "CutMix", "ToMemoryFormat")

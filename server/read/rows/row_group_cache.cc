@@ -67,7 +67,7 @@ absl::StatusOr<RowGroupCache::Used> RowGroupCache::Get(uint64_t number, const Si
 
 void RowGroupCache::LoadAhead(uint64_t number, const Size& size, std::function<void()> begin,
                               std::function<void()> done) {
-  bool has_begun = false;
+  std::function<void()> next;
   {
     absl::MutexLock lock(&mutex_);
     Wanted& wanted = wanted_[number];
@@ -77,18 +77,19 @@ void RowGroupCache::LoadAhead(uint64_t number, const Size& size, std::function<v
       found->second->waits.push_back(std::move(done));
       return;
     }
-    if (found == entries_.end() && !wanted.is_pending) {
-      Entry* const entry = pending_.empty() ? AddAhead(number, size) : nullptr;
-      has_begun = entry != nullptr;
-      if (has_begun) {
-        entry->waits.push_back(std::move(done));
-      } else if (size.loaded + size.loading <= most_bytes_) {
+    const bool is_new = found == entries_.end() && !wanted.is_pending;
+    if (Entry* const entry = is_new && pending_.empty() ? AddAhead(number, size) : nullptr; entry != nullptr) {
+      entry->waits.push_back(std::move(done));
+      next = std::move(begin);
+    } else {
+      next = std::move(done);
+      if (is_new && size.loaded + size.loading <= most_bytes_) {
         pending_.push_back({number, size, std::move(begin)});
         wanted.is_pending = true;
       }
     }
   }
-  has_begun ? begin() : done();
+  next();
 }
 
 void RowGroupCache::EndAhead(uint64_t number, absl::StatusOr<std::unique_ptr<const RowGroup>> loaded) {

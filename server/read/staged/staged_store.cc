@@ -43,6 +43,7 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::Stage(const std::vector<Obj
 absl::StatusOr<std::vector<ObjectInfo>> StagedStore::StageWhole(const std::vector<ObjectInfo>& objects) {
   if (!below().is_remote()) return Stage(objects, /*by_beginning=*/false);
   std::vector<Staging::Compressed> all;
+  all.reserve(objects.size());
   for (const ObjectInfo& object : objects)
     all.push_back({object, CompressionOf(object.name).value_or(Compression::kNone)});
   return StageAll(all);
@@ -104,6 +105,7 @@ absl::StatusOr<std::vector<ObjectInfo>> StagedStore::Describe(const std::vector<
   if (!absl::IsNotFound(plain.status())) return plain;
   for (const char* suffix : {".zstd", ".zst", ".gz"}) {
     std::vector<std::string> compressed;
+    compressed.reserve(names.size());
     for (const std::string& name : names) compressed.push_back(name + suffix);
     const auto described = below().Describe(compressed);
     if (absl::IsNotFound(described.status()) || absl::IsPermissionDenied(described.status())) continue;

@@ -218,6 +218,7 @@ absl::StatusOr<ParquetTable> ParquetDataset::MakeTable(
 absl::Status ParquetDataset::TakeFields(const v1::Parquet& config, const ParquetTable& table) {
   const auto& columns = FirstWithRows(table)->footer.columns;
   std::vector<absl::StatusOr<SourceField>> fields;
+  fields.reserve(columns.size());
   for (const ParquetColumn& column : columns) fields.push_back(absl::InvalidArgumentError(column.why));
   for (const uint32_t column : CandidateColumns(config.fields(), columns))
     fields[column] = FieldOf(columns[column], table.facts[column], !config.fields().empty());

@@ -104,6 +104,7 @@ absl::StatusOr<std::map<std::string, uint64_t>> TakeList(Store& store, std::vect
       return NamedError(list.name,
                         absl::InvalidArgumentError(absl::StrCat("lists ", ShortPrintableName(shard.name), " twice")));
   }
+  names.reserve(listed.size());
   for (const auto& [name, count] : listed) names.push_back(name);
   STOKER_ASSIGN_OR_RETURN(objects, store.Describe(names));
   std::map<std::string, uint64_t> samples;  // A shard that is listed compressed is described as it is decompressed.
@@ -120,6 +121,7 @@ std::vector<Extensions> WantedBy(const std::vector<TarField>& fields) {
 
 std::vector<size_t> PartsOf(const std::vector<TarField>& fields, const std::vector<Extensions>& wanted) {
   std::vector<size_t> parts;
+  parts.reserve(fields.size());
   for (const TarField& field : fields)
     parts.push_back(std::find(wanted.begin(), wanted.end(), field.extensions) - wanted.begin());
   return parts;

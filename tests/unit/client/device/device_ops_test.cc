@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/device/device.h"
-#include "client/device/half_precision.h"
+#include "common/fields/half_precision.h"
 #include "common/fields/schema.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"

@@ -315,5 +315,59 @@ TEST(DevicePipelineTest, WhatWouldLeaveAMapBehindIsRefused) {
             "");
 }
 
+// ---- Other fields of numbers ----
+
+absl::StatusOr<DevicePipeline> CreateWithFeatures(const std::string& text, v1::Dtype dtype = v1::DTYPE_FLOAT32) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  std::vector<v1::Field> fields = WithMaps();
+  v1::Field features;
+  features.set_name("features"), features.set_dtype(dtype);
+  for (int extent : {2, 3}) features.add_shape(extent);
+  fields.push_back(features);
+  return DevicePipeline::Create(pipeline, fields);
+}
+
+TEST(DevicePipelineTest, NumbersAreConvertedAndNormalizedInOnePass) {
+  const auto device = CreateWithFeatures(
+      "ops { to_dtype { field: 'features' dtype: DTYPE_BFLOAT16 scale: true } } "
+      "ops { normalize { field: 'features' mean: [0, 0.5, 1] std: 2 } } "
+      "ops { normalize { field: 'features' mean: 1 std: [1, 2, 4, 1, 2, 4] } }",
+      v1::DTYPE_UINT8);
+  ASSERT_TRUE(device.ok()) << device.status();
+  const auto& program = device->programs()[4];
+  EXPECT_EQ(program.kind, DevicePipeline::FieldProgram::Kind::kScale);
+  EXPECT_EQ(device->fields()[4].dtype(), v1::DTYPE_BFLOAT16);
+  ASSERT_EQ(program.scale.size(), 6);
+  EXPECT_FLOAT_EQ(program.scale[1], 1 / 255.0 / 2 / 2);
+  EXPECT_FLOAT_EQ(program.bias[1], (-0.25 - 1) / 2);
+  EXPECT_FLOAT_EQ(program.bias[5], (-0.5 - 1) / 4);
+}
+
+TEST(DevicePipelineTest, WhatCannotBeConvertedIsRefused) {
+  const auto message = [](const std::string& text, v1::Dtype dtype = v1::DTYPE_FLOAT32) {
+    return std::string(CreateWithFeatures(text, dtype).status().message());
+  };
+  const std::string cast = "ops { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 } } ";
+  EXPECT_EQ(message(cast), "");
+  EXPECT_EQ(message("ops { normalize { field: 'features' mean: 0 std: 1 } }"), "");
+  EXPECT_EQ(message("ops { normalize { field: 'features' mean: 0 std: 1 } }", v1::DTYPE_FLOAT64),
+            "pipeline.ops[0]: Normalize: field 'features' needs ToDtype to float32, float16 or bfloat16 before it");
+  EXPECT_EQ(message(cast + cast),
+            "pipeline.ops[1]: ToDtype: field 'features' is converted already; put it first, and leave others out");
+  EXPECT_EQ(message("ops { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 scale: true } }"),
+            "pipeline.ops[0]: ToDtype: field 'features' has float32, not uint8; leave `scale` out");
+  EXPECT_EQ(
+      message("ops { normalize { field: 'features' mean: [1, 2] std: 1 } }"),
+      "pipeline.ops[0]: Normalize: give one number, one for each index of the last dimension of 'features' (3), or "
+      "one for each element (6); found 2");
+  EXPECT_EQ(message("ops { to_dtype { field: 'image' dtype: DTYPE_FLOAT16 } }"),
+            "pipeline.ops[0]: ToDtype: 'image' is the image; leave `field` out");
+  EXPECT_EQ(message("ops { to_dtype { field: 'map' dtype: DTYPE_FLOAT16 } }"),
+            "pipeline.ops[0]: ToDtype: field 'map' is a label_map, which becomes int64 without an op");
+  EXPECT_EQ(message("ops { to_dtype { field: 'other' dtype: DTYPE_FLOAT16 } }"),
+            "pipeline.ops[0]: ToDtype: field 'other' is not sent; name another in `field`");
+}
+
 }  // namespace
 }  // namespace stoker

@@ -2,6 +2,7 @@
 
 #include "common/pipeline/pipeline.h"
 #include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
 namespace stoker {
@@ -198,6 +199,54 @@ TEST(ServerPipelineTest, RefusesMapsThatNoImageFits) {
   device.mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
   EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(),
               HasSubstr("RandomHorizontalFlip: does not move on the device 'labels'"));
+}
+
+// ---- Conversion by the server ----
+
+constexpr char kCast[] = "ops { placement: PLACEMENT_SERVER to_dtype { field: 'features' dtype: DTYPE_BFLOAT16 } } ";
+
+absl::StatusOr<ServerPipeline> WithFeatures(const std::string& text, v1::Dtype dtype = v1::DTYPE_FLOAT64) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  SourceSchema schema = kWithMaps;
+  schema.push_back({.name = "features", .dtype = dtype, .shape = {128}});
+  return ServerPipeline::Create(pipeline, schema);
+}
+
+TEST(ServerPipelineTest, WhatIsConvertedIsSentAsItsNewType) {
+  const auto server = WithFeatures("fields: 'features' " + std::string(kCast));
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->outputs()[0].field.dtype(), v1::DTYPE_BFLOAT16);
+  EXPECT_EQ(server->outputs()[0].cast->from, v1::DTYPE_FLOAT64);
+  EXPECT_EQ(server->sample_bytes(), 256);
+}
+
+TEST(ServerPipelineTest, AConversionMovesNoDraw) {
+  const std::string crop = "ops { random_resized_crop { size: 32 } } ";
+  const auto with = WithFeatures(crop + kCast), without = WithFeatures(crop);
+  ASSERT_TRUE(with.ok()) << with.status();
+  for (uint64_t position = 0; position < 10; ++position)
+    EXPECT_EQ(*with->Draw(with->outputs()[0], 0, {375, 500}, 1, 2, position),
+              *without->Draw(without->outputs()[0], 0, {375, 500}, 1, 2, position));
+}
+
+TEST(ServerPipelineTest, RefusesConversionsOfWhatIsNotNumbersThatAreSent) {
+  const std::string crop = "ops { random_resized_crop { size: 32 } } ";
+  const auto message = [&](const std::string& text) { return std::string(WithFeatures(text).status().message()); };
+  const auto cast = [](const std::string& what) {
+    return "ops { placement: PLACEMENT_SERVER to_dtype { dtype: DTYPE_FLOAT16 " + what + " } } ";
+  };
+  EXPECT_EQ(message(crop + cast("")), "pipeline.ops[1]: ToDtype.placement: runs on the device only");
+  EXPECT_EQ(message(crop + cast("field: 'image'")),
+            "pipeline.ops[1]: ToDtype.field: 'image' is an image, which is converted on the device");
+  EXPECT_EQ(message(crop + cast("field: 'labels'")), "pipeline.ops[1]: ToDtype.field: 'labels' is a label_map");
+  EXPECT_EQ(message(crop + cast("field: 'other'")), "pipeline.ops[1]: ToDtype.field: 'other' is not sent");
+  EXPECT_EQ(message(crop + cast("field: 'features'") + cast("field: 'features'")),
+            "pipeline.ops[2]: ToDtype.field: 'features' is converted already; leave one out");
+  EXPECT_EQ(message(crop + cast("field: 'features' scale: true")),
+            "pipeline.ops[1]: ToDtype.scale: field 'features' has float64, not uint8; leave it out");
+  EXPECT_EQ(message("ops { random_apply { transforms { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 } } } }"),
+            "pipeline.ops[0]: RandomApply.transforms[0]: ToDtype: stands in no other op");
 }
 
 }  // namespace

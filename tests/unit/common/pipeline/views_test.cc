@@ -105,7 +105,8 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
             "pipeline.views[0].ops[1]: ToDtype.placement: ops of views run on the server");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } ops { random_invert {} }"),
-            "pipeline.ops: must be empty where pipeline.views are given; move the ops into the views that need them");
+            "pipeline.ops[0]: RandomInvert: where pipeline.views are given, only ops on the device that name a field "
+            "stand here; move it into the views that need it");
   EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } fields: 'label'"),
               HasSubstr("pipeline.views: need an image, and no field that is sent is one"));
   std::string many;
@@ -208,6 +209,24 @@ TEST(PreparedTest, EachGroupOfViewsBeginsWithThem) {
   EXPECT_EQ(server->Draw(server->outputs()[1], 0, {256, 300}, 1, 0, 0)->size(), 1);
   EXPECT_THAT(ErrorOf(good + "views { name: 'b' ops { random_crop { size: 224 } } }", schema),
               HasSubstr("pipeline.views[1].ops: the dataset was prepared with Resize"));
+}
+
+TEST(ViewsTest, OpsOnTheDeviceMayNameAView) {
+  const std::string views =
+      "views { name: 'a' count: 2 ops { center_crop { size: 8 } } } views { name: 'b' ops { center_crop { size: 4 } } "
+      "} ";
+  const auto server =
+      ServerPipeline::Create(Parse(views + "ops { to_dtype { field: 'a' dtype: DTYPE_FLOAT16 scale: true } } "
+                                           "ops { normalize { field: 'a' mean: [0.5, 0.4, 0.3] std: 0.2 } } "
+                                           "ops { one_hot { field: 'label' num_classes: 3 } }"),
+                             kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->outputs()[1].field.dtype(), v1::DTYPE_UINT8);
+  EXPECT_EQ(ErrorOf(views + "ops { to_dtype { dtype: DTYPE_FLOAT16 } }"),
+            "pipeline.ops[0]: ToDtype: where pipeline.views are given, only ops on the device that name a field stand "
+            "here; name a view in `field`");
+  EXPECT_EQ(ErrorOf(views + "ops { to_dtype { dtype: DTYPE_FLOAT16 field: 'c' } }"),
+            "pipeline.ops[0]: ToDtype: field 'c' is not sent; name another in `field`");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "server/work/sample_maker.h"
@@ -17,7 +16,6 @@
 namespace stoker {
 namespace {
 
-using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
 
 constexpr ImageSize kSize = {37, 53};
@@ -224,6 +222,24 @@ TEST(MapTest, AValueThatDoesNotFitIsABadSample) {
   // Every value but 0 is a bit that is set.
   sample.schema[1].meaning = v1::FIELD_KIND_BINARY_MAP;
   EXPECT_EQ(MaskAt(0, "", sample)[0], 0x80);
+}
+
+// ---- Numbers ----
+
+TEST(ConversionTest, NumbersAreSentAsTheOpSays) {
+  const float values[] = {0.5f, -2, 1e6f};
+  Sample sample;
+  sample.schema = {{.name = "image", .shape = {kSize.height, kSize.width, 3}},
+                   {.name = "features", .dtype = v1::DTYPE_FLOAT32, .shape = {3}}};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values);
+  sample.bytes.fields = {Bytes(kSize.height * kSize.width * 3), Bytes(bytes, bytes + sizeof values)};
+  const std::string cast = "ops { placement: PLACEMENT_SERVER to_dtype { field: 'features' dtype: DTYPE_FLOAT16 } } ";
+  EXPECT_EQ(MaskAt(0, cast, sample), (Bytes{0x00, 0x38, 0x00, 0xc0, 0x00, 0x7c}));
+  sample.schema[1].dtype = v1::DTYPE_UINT8;
+  sample.bytes.fields[1] = {0, 51, 255};
+  const std::string scaled =
+      "ops { placement: PLACEMENT_SERVER to_dtype { field: 'features' dtype: DTYPE_FLOAT16 scale: true } } ";
+  EXPECT_EQ(MaskAt(0, scaled, sample), (Bytes{0x00, 0x00, 0x66, 0x32, 0x00, 0x3c}));
 }
 
 }  // namespace

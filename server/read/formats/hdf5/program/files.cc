@@ -113,6 +113,7 @@ const FileDataset& Files::DatasetAt(File& file, const std::string& path) {
 
 std::vector<Hdf5Places> Files::PlacesOf(File& file, const std::vector<std::string>& paths) {
   std::vector<Hdf5Places> places;
+  places.reserve(paths.size());
   for (const std::string& path : paths) places.push_back(DatasetAt(file, path).Places(*file.id));
   return places;
 }

@@ -1,5 +1,6 @@
 #include "tests/unit/client/device/cuda/ops_against_host.h"
 
+#include <iterator>
 #include <numeric>
 #include <random>
 
@@ -69,6 +70,12 @@ std::vector<OpPipelines> AllOpPipelines() {
        {"ops { unpack_bits { field: 'bits' shape: [ 3, 7 ] } }",
         "ops { unpack_bits { field: 'bits' shape: [ 24 ] bit_order: BIT_ORDER_LITTLE } }"}},
       {"Maps", {"", kFloat, "ops { one_hot { field: 'map' num_classes: 256 dtype: DTYPE_UINT8 } }"}},
+      {"Numbers",
+       {"ops { to_dtype { field: 'vector' dtype: DTYPE_BFLOAT16 } }",
+        "ops { to_dtype { field: 'vector' dtype: DTYPE_FLOAT16 } } "
+        "ops { normalize { field: 'vector' mean: [ 0, 1, 2, 3, 4 ] std: 3 } }",
+        "ops { to_dtype { field: 'vector' dtype: DTYPE_FLOAT32 } } "
+        "ops { normalize { field: 'vector' mean: 9 std: [ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ] } }"}},
       {"Together",
        {warps[0] + colors + blur + mask + erase("0") + flip + kFloat + erase("0") + mix_up + kPlanes +
         "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
@@ -101,10 +108,15 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   binary.set_name("binary"), binary.set_dtype(v1::DTYPE_UINT8), binary.set_kind(v1::FIELD_KIND_BINARY_MAP);
   for (v1::Field* field : {&map, &binary})
     for (int64_t extent : {height, width}) field->add_shape(extent);
+  constexpr v1::Dtype kNumbers[] = {v1::DTYPE_UINT8,   v1::DTYPE_INT16,    v1::DTYPE_INT32,   v1::DTYPE_INT64,
+                                    v1::DTYPE_FLOAT16, v1::DTYPE_BFLOAT16, v1::DTYPE_FLOAT32, v1::DTYPE_FLOAT64};
+  v1::Field vector;
+  vector.set_name("vector"), vector.set_dtype(kNumbers[random() % std::size(kNumbers)]);
+  for (int64_t extent : {2, 5}) vector.add_shape(extent);
   // Maps are there where they need not move.
-  auto pipeline = DevicePipeline::Create(spec, {image, label, bits, map, binary});
+  auto pipeline = DevicePipeline::Create(spec, {image, label, bits, vector, map, binary});
   const bool has_maps = pipeline.ok();
-  if (!has_maps) pipeline = DevicePipeline::Create(spec, {image, label, bits});
+  if (!has_maps) pipeline = DevicePipeline::Create(spec, {image, label, bits, vector});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
 
   std::vector<uint8_t> images(rows * height * width * 3), packed(rows * 3), labels;
@@ -119,7 +131,9 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   }
   std::vector<uint64_t> positions(rows);
   std::iota(positions.begin(), positions.end(), random() % 1000);
-  HostBatch batch = {9, 3, positions, {images, labels, packed}, nullptr};
+  std::vector<uint8_t> vectors(rows * 10 * ByteSize(vector.dtype()));
+  for (uint8_t& value : vectors) value = static_cast<uint8_t>(random() % 0x40);  // None is infinite or NaN.
+  HostBatch batch = {9, 3, positions, {images, labels, packed, vectors}, nullptr};
   if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
 
   const auto made = device.Submit(*pipeline, batch), expected = HostDevice()->Submit(*pipeline, batch);

@@ -24,7 +24,6 @@ namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Calls a function before each read, and counts them.

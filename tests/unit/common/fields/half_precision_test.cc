@@ -1,4 +1,4 @@
-#include "client/device/half_precision.h"
+#include "common/fields/half_precision.h"
 
 #include <cmath>
 #include <limits>

@@ -1,13 +1,13 @@
-#ifndef STOKER_CLIENT_DEVICE_HALF_PRECISION_H_
-#define STOKER_CLIENT_DEVICE_HALF_PRECISION_H_
+#ifndef STOKER_COMMON_FIELDS_HALF_PRECISION_H_
+#define STOKER_COMMON_FIELDS_HALF_PRECISION_H_
 
 #include <bit>
 #include <cstdint>
 
 namespace stoker {
 
-// These functions return the bits of the 16-bit float that is nearest to a float32. Ties go to even, as CPUs and GPUs
-// round. NaN stays NaN. The layouts, highest bit first:
+// Turn float32 into the bits of the nearest 16-bit float, and such bits into the float32 that they mean. Ties go to
+// even, as CPUs and GPUs round. NaN stays NaN. The layouts, highest bit first:
 //
 //   float32   sign 1 │ exponent 8 (bias 127) │ significand 23
 //   bfloat16  sign 1 │ exponent 8 (bias 127) │ significand 7
@@ -38,6 +38,16 @@ constexpr uint16_t ToFloat16(float x) {
   return static_cast<uint16_t>(sign | rounded >> shift);
 }
 
+constexpr float FromBfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+constexpr float FromFloat16(uint16_t bits) {
+  const uint32_t sign = uint32_t{bits & 0x8000u} << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
+  if (exponent > 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // 0, or a subnormal number, which float32 has.
+  return sign != 0 ? -magnitude : magnitude;
+}
+
 }  // namespace stoker
 
-#endif  // STOKER_CLIENT_DEVICE_HALF_PRECISION_H_
+#endif  // STOKER_COMMON_FIELDS_HALF_PRECISION_H_

@@ -1,0 +1,27 @@
+#ifndef STOKER_COMMON_FIELDS_CAST_H_
+#define STOKER_COMMON_FIELDS_CAST_H_
+
+#include <cstdint>
+#include <span>
+
+#include "common/fields/number.h"
+#include "stoker/v1/pipeline.pb.h"
+
+namespace stoker {
+
+// Requires a type of elements.
+Number NumberOf(v1::Dtype dtype);
+
+// What becomes of each number x: x · scale + bias, in float32. Element i takes scale[i % scale.size()] and the bias at
+// that place. Without any it stays x. Both have one size.
+struct Scaling {
+  std::span<const float> scale, bias;
+};
+
+// Turns each element of `in`, of type `from`, into one of `to`, which is float32, float16 or bfloat16. `out` has as
+// many elements. Float64 and int64 are rounded to float32 first, as torch's `to` rounds them. Thread-safe.
+void CastNumbers(std::span<const uint8_t> in, v1::Dtype from, const Scaling& scaling, v1::Dtype to, uint8_t* out);
+
+}  // namespace stoker
+
+#endif  // STOKER_COMMON_FIELDS_CAST_H_

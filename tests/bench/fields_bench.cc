@@ -1,0 +1,96 @@
+// bench-fields [--samples N] [--json FILE]: how many bytes of each kind of field come to a client, beside those of the
+// form that a training loop computes with. Counted from what came, for one field at a time.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "common/fields/schema.h"
+#include "nlohmann/json.hpp"
+#include "tests/bench/fleet.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kBatchSize = 64;
+
+constexpr char kConfig[] = R"(datasets:
+- name: bench
+  synthetic:
+    fields:
+    - {name: image, dtype: uint8, shape: [224, 224, 3]}
+    - {name: labels, dtype: uint8, shape: [224, 224], kind: label_map}
+    - {name: wide_labels, dtype: int16, shape: [224, 224], kind: label_map}
+    - {name: mask, dtype: uint8, shape: [224, 224], kind: binary_map}
+    - {name: features, dtype: float32, shape: [1024]}
+)";
+
+// A field, and the type of the tensor that a loader would send which knows nothing of kinds.
+struct Case {
+  std::string name, what;
+  v1::Dtype obvious;
+};
+
+const std::vector<Case> kCases = {{"image", "image", v1::DTYPE_FLOAT32},
+                                  {"labels", "label map, uint8", v1::DTYPE_INT64},
+                                  {"wide_labels", "label map, int16", v1::DTYPE_INT64},
+                                  {"mask", "binary map", v1::DTYPE_UINT8},
+                                  {"features", "1024 numbers, bfloat16", v1::DTYPE_FLOAT32}};
+
+// Payload bytes of a sample, and the elements of the tensor that was handed out.
+std::pair<double, int64_t> Take(const Fleet& fleet, const Case& field, int64_t samples) {
+  LoaderOptions options;
+  options.servers = fleet.addresses();
+  options.batch_size = kBatchSize;
+  options.pipeline.emplace().add_fields(field.name);
+  if (field.name == "features") {
+    v1::Op& op = *options.pipeline->add_ops();
+    op.set_placement(v1::PLACEMENT_SERVER);
+    op.mutable_to_dtype()->set_field(field.name);
+    op.mutable_to_dtype()->set_dtype(v1::DTYPE_BFLOAT16);
+  }
+  const auto loader = MakeLoader(std::move(options));
+  int64_t taken = 0, elements = 0;
+  while (taken < samples) {
+    const Batch batch = NextBatch(*loader);
+    taken += batch.size();
+    elements = 1;
+    const Tensor& tensor = batch.tensors()[0];
+    for (size_t axis = 1; axis < tensor.shape.size(); ++axis) elements *= tensor.shape[axis];
+  }
+  const LoaderStats stats = loader->stats();
+  // Spans are cut where batches end too; both are powers of two.
+  const uint64_t came = stats.spans * std::min<uint64_t>(loader->description().span_samples(), kBatchSize);
+  return {static_cast<double>(stats.bytes) / static_cast<double>(came), elements};
+}
+
+void CountBytes(int64_t samples, const std::string& json) {
+  const TextFile config(kConfig);
+  const Fleet fleet(1, {"--config", config.path()});
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::printf("%-24s %16s %22s %8s\n", "field", "came, B/sample", "obvious form, B/sample", "ratio");
+  for (const Case& field : kCases) {
+    const auto [bytes, elements] = Take(fleet, field, samples);
+    const auto obvious = static_cast<double>(elements * ByteSize(field.obvious));
+    std::printf("%-24s %16.0f %14.0f %-7s %7.1f×\n", field.what.c_str(), bytes, obvious,
+                DtypeName(field.obvious).c_str(), obvious / bytes);
+    rows.push_back({{"field", field.what}, {"bytes", bytes}, {"obvious", obvious}, {"ratio", obvious / bytes}});
+  }
+  WriteFile(json, rows.dump(1) + "\n");
+}
+
+}  // namespace
+}  // namespace stoker
+
+int main(int argc, char** argv) {
+  CLI::App app("Counts the bytes of each kind of field that come to a client, beside those of the obvious form");
+  int64_t samples = 1024;
+  std::string json;
+  app.add_option("--samples", samples, "Samples to take of each [1024]")->check(CLI::PositiveNumber);
+  app.add_option("--json", json, "Write the figures there as well")->type_name("FILE");
+  CLI11_PARSE(app, argc, argv);
+  stoker::CountBytes(samples, json);
+}
