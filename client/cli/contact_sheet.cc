@@ -92,11 +92,16 @@ const Tensor* FindImages(const std::vector<Tensor>& fields) {
   return nullptr;
 }
 
-std::vector<ImageMap> FindMaps(const std::vector<Tensor>& fields,
+std::vector<ImageMap> FindMaps(const Tensor& images, const std::vector<Tensor>& fields,
                                const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
   std::vector<ImageMap> maps;
-  for (size_t i = 0; i < fields.size(); ++i)
-    if (const v1::FieldKind kind = sent[static_cast<int>(i)].kind(); IsMap(kind)) maps.push_back({&fields[i], kind});
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const v1::FieldKind kind = sent[static_cast<int>(i)].kind();
+    const std::vector<int64_t>& shape = fields[i].shape;
+    const bool fits =
+        images.shape.size() == 4 && shape.size() == 3 && std::equal(shape.begin(), shape.end(), images.shape.begin());
+    if (IsMap(kind) && fits) maps.push_back({&fields[i], kind});
+  }
   return maps;
 }
 

@@ -30,8 +30,9 @@ struct ImageMap {
   v1::FieldKind kind;
 };
 
-// Returns those of `fields` that are maps. `sent` are the same fields as a server describes them.
-std::vector<ImageMap> FindMaps(const std::vector<Tensor>& fields,
+// Returns those of `fields` that are maps of the size of `images`, of which each sample has one. `sent` are the same
+// fields as a server describes them.
+std::vector<ImageMap> FindMaps(const Tensor& images, const std::vector<Tensor>& fields,
                                const google::protobuf::RepeatedPtrField<v1::Field>& sent);
 
 // Draws the first `count` images, or all if there are fewer, side by side, up to eight in a row, with margins between

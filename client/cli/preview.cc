@@ -34,7 +34,7 @@ absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   const Tensor* images = FindImages(batch->server_tensors());
   if (images == nullptr)
     return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
-  return ContactSheet(*images, count, FindMaps(batch->server_tensors(), loader.description().fields()));
+  return ContactSheet(*images, count, FindMaps(*images, batch->server_tensors(), loader.description().fields()));
 }
 
 absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {

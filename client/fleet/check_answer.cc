@@ -79,6 +79,7 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
                        static_cast<int>(field.kind()), "); upgrade the client, or leave it out by pipeline.fields"));
     const auto bytes = ByteSize(field);
     if (!bytes.ok()) return Implausible(std::string(bytes.status().message()));
+    if (const absl::Status kind = CheckKind(field); !kind.ok()) return Implausible(std::string(kind.message()));
     sample_bytes += *bytes;
   }
   if (sample_bytes < 1 || sample_bytes > kMaxSampleBytes || sample_bytes != response.sample_bytes())

@@ -60,6 +60,16 @@ std::string KindName(v1::FieldKind kind) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::FieldKind_Name(kind), "FIELD_KIND_"));
 }
 
+absl::Status CheckKind(const v1::Field& field) {
+  if (field.kind() == v1::FIELD_KIND_UNSPECIFIED) return absl::OkStatus();
+  const bool has_type = field.dtype() == v1::DTYPE_UINT8 ||
+                        (field.dtype() == v1::DTYPE_INT16 && field.kind() == v1::FIELD_KIND_LABEL_MAP);
+  if (IsMap(field.kind()) && has_type && field.shape_size() == 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': a ", KindName(field.kind()),
+                                                 " cannot be ", DtypeName(field.dtype()), " [",
+                                                 absl::StrJoin(field.shape(), ", "), "]"));
+}
+
 absl::StatusOr<uint64_t> ElementCount(const v1::Field& field) {
   const uint64_t most = kMaxSampleBytes / std::max<int64_t>(ByteSize(field.dtype()), 1);
   uint64_t elements = 1;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/fields/image_size.h"
 #include "stoker/v1/data_service.pb.h"
@@ -58,6 +59,9 @@ int64_t WholeNumberAt(const void* elements, v1::Dtype dtype, int64_t i);
 
 // The largest sample, in bytes of all its fields. A span of one such sample is far below a message's limit of 2 GiB.
 inline constexpr uint64_t kMaxSampleBytes = uint64_t{256} << 20;
+
+// OK if a field of its kind can have its type and shape, or has no kind. InvalidArgument names it.
+absl::Status CheckKind(const v1::Field& field);
 
 // Returns the number of elements of one sample of `field`. InvalidArgument if its shape is empty or larger than
 // kMaxSampleBytes.

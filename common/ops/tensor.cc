@@ -29,7 +29,9 @@ absl::Status Description<v1::ToDtype>::Validate(const v1::ToDtype& op) {
 absl::Status Description<v1::Normalize>::Validate(const v1::Normalize& op) {
   for (auto [name, values] : {std::pair("mean", &op.mean()), std::pair("std", &op.std())}) {
     if (values->empty() || values->size() > kMaxChannels)
-      return Invalid(op, name, absl::StrCat("give one number or one a channel; found ", values->size()));
+      return Invalid(op, name,
+                     absl::StrCat("give one number, or one for each channel or element, ", kMaxChannels,
+                                  " at most; found ", values->size()));
     for (double value : *values)
       if (!std::isfinite(value)) return Invalid(op, name, "must be finite");
   }

@@ -100,7 +100,7 @@ class DevicePipeline::Builder {
   absl::Status CheckMapsStay(const v1::Op& op) const {
     const Acts acts = ActsOf(op);
     if (acts != Acts::kOnGeometry && acts != Acts::kOnBatch) return absl::OkStatus();
-    for (const v1::Field& field : device_.fields_)
+    for (const v1::Field& field : device_.source_fields_)  // Also those that are made something else.
       if (IsMap(field.kind()))
         return absl::InvalidArgumentError(
             absl::StrCat(acts == Acts::kOnBatch ? "does not mix '" : "does not move on the device '", field.name(),
@@ -167,6 +167,9 @@ class DevicePipeline::Builder {
   absl::Status AddUnpackBits(const v1::UnpackBits& op, int index) {
     STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field()));
     v1::Field made = device_.fields_[field];
+    if (IsMap(made.kind()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", made.name(), "' is a ", KindName(made.kind()), ", and has no bits to unpack"));
     if (made.dtype() != v1::DTYPE_UINT8)
       return absl::InvalidArgumentError(
           absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not uint8"));
@@ -210,7 +213,7 @@ class DevicePipeline::Builder {
     if (ByteSize(named.dtype()) == 0)
       return absl::InvalidArgumentError(absl::StrCat("field '", name, "' has no numbers"));
     if (device_.programs_[field].kind != FieldProgram::Kind::kScale)
-      STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kScale, .scale = {1}, .bias = {0}, .op = index}));
+      STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kScale, .op = index}));
     return field;
   }
 
@@ -224,7 +227,10 @@ class DevicePipeline::Builder {
       return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' has ",
                                                      DtypeName(device_.fields_[field].dtype()),
                                                      ", not uint8; leave `scale` out"));
-    if (op.scale()) program.scale = {1 / 255.0f};
+    if (op.scale()) {
+      program.scale = {1 / 255.0f};
+      program.bias = {0};
+    }
     device_.fields_[field].set_dtype(op.dtype());
     return absl::OkStatus();
   }
@@ -238,7 +244,7 @@ class DevicePipeline::Builder {
           absl::StrCat("field '", op.field(), "' needs ToDtype to float32, float16 or bfloat16 before it"));
     STOKER_ASSIGN_OR_RETURN(const uint64_t elements, ElementCount(made));
     const uint64_t last = made.shape().empty() ? 1 : made.shape(made.shape_size() - 1);
-    size_t period = program.scale.size();
+    size_t period = std::max<size_t>(program.scale.size(), 1);
     for (int numbers : {op.mean_size(), op.std_size()}) {
       const auto given = static_cast<uint64_t>(numbers);
       if (given != 1 && given != last && given != elements)
@@ -249,11 +255,12 @@ class DevicePipeline::Builder {
     }
     std::vector<float> scale(period), bias(period);
     for (size_t i = 0; i < period; ++i) {
-      const size_t before = i % program.scale.size();
+      const bool is_scaled = !program.scale.empty();
+      const size_t before = is_scaled ? i % program.scale.size() : 0;
       const double mean = op.mean(static_cast<int>(i % op.mean_size())),
                    std = op.std(static_cast<int>(i % op.std_size()));
-      scale[i] = static_cast<float>(program.scale[before] / std);
-      bias[i] = static_cast<float>((program.bias[before] - mean) / std);
+      scale[i] = static_cast<float>((is_scaled ? program.scale[before] : 1) / std);
+      bias[i] = static_cast<float>(((is_scaled ? program.bias[before] : 0) - mean) / std);
     }
     program.scale = std::move(scale);
     program.bias = std::move(bias);
@@ -310,7 +317,10 @@ class DevicePipeline::Builder {
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,
                                                       const std::vector<v1::Field>& fields) {
   STOKER_RETURN_IF_ERROR(ValidatePipeline(pipeline));
-  for (const v1::Field& field : fields) STOKER_RETURN_IF_ERROR(ByteSize(field).status());
+  for (const v1::Field& field : fields) {
+    STOKER_RETURN_IF_ERROR(ByteSize(field).status());
+    STOKER_RETURN_IF_ERROR(CheckKind(field));
+  }
   DevicePipeline device;
   device.pipeline_ = pipeline;
   device.source_fields_ = device.fields_ = fields;

@@ -76,10 +76,14 @@ absl::Status ValidateViewGroup(const v1::Views& views, const std::string& path) 
     return absl::InvalidArgumentError(
         absl::StrCat(path, ".count: ", views.count(), " is not between 1 and ", kMaxViews));
   STOKER_RETURN_IF_ERROR(ValidateOps(views.ops(), absl::StrCat(path, ".ops")));
-  for (int i = 0; i < views.ops_size(); ++i)
-    if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE)
+  for (int i = 0; i < views.ops_size(); ++i) {
+    const std::string op = absl::StrCat(path, ".ops[", i, "]: ", OpName(views.ops(i)));
+    if (ActsOf(views.ops(i)) == Acts::kOnField)
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ".ops[", i, "]: ", OpName(views.ops(i)), ".placement: ops of views run on the server"));
+          absl::StrCat(op, ".field: a view's ops are its own; move it into pipeline.ops"));
+    if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE)
+      return absl::InvalidArgumentError(absl::StrCat(op, ".placement: ops of views run on the server"));
+  }
   return absl::OkStatus();
 }
 
@@ -87,10 +91,10 @@ absl::Status ValidateViews(const v1::Pipeline& pipeline) {
   if (pipeline.views().empty()) return absl::OkStatus();
   for (int i = 0; i < pipeline.ops_size(); ++i) {
     const v1::Op& op = pipeline.ops(i);
-    if (ActsOf(op) != Acts::kOnField || PlacementOf(op) != v1::PLACEMENT_DEVICE)
+    if (ActsOf(op) != Acts::kOnField)
       return absl::InvalidArgumentError(absl::StrCat(
-          "pipeline.ops[", i, "]: ", OpName(op), ": where pipeline.views are given, only ops on the device ",
-          "that name a field stand here; ",
+          "pipeline.ops[", i, "]: ", OpName(op),
+          ": where pipeline.views are given, only ops that name a field stand here; ",
           op.has_to_dtype() || op.has_normalize() ? "name a view in `field`" : "move it into the views that need it"));
   }
   if (pipeline.views_size() > kMaxViewGroups)

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/device_pipeline.h"
 #include "common/pipeline/pipeline.h"
@@ -61,6 +62,19 @@ std::string Meaning(const v1::Op& op) {
 
 std::string Names(const std::vector<v1::Op>& ops) {
   return absl::StrJoin(ops, ", ", [](std::string* out, const v1::Op& op) { absl::StrAppend(out, OpName(op)); });
+}
+
+// Returns a `map_fill` of the op, or of one inside of it, that is no uint8.
+std::optional<int32_t> FillBeyondBytes(const v1::Op& op) {
+  if (const auto* transforms = NestedTransforms(op))
+    for (const v1::Op& inner : *transforms)
+      if (auto fill = FillBeyondBytes(inner); fill.has_value()) return fill;
+  const auto* which = op.GetReflection()->GetOneofFieldDescriptor(op, op.GetDescriptor()->FindOneofByName("op"));
+  const google::protobuf::Message& arguments = op.GetReflection()->GetMessage(op, which);
+  const auto* argument = arguments.GetDescriptor()->FindFieldByName("map_fill");
+  if (argument == nullptr) return std::nullopt;
+  const int32_t fill = arguments.GetReflection()->GetInt32(arguments, argument);
+  return fill < 0 || fill > UINT8_MAX ? std::optional(fill) : std::nullopt;
 }
 
 // Checks that what `op` makes of an image of `size` has at most `max_pixels`, and also what a resize keeps between its
@@ -162,6 +176,12 @@ absl::Status ServerPipeline::AddMap(const SourceField& source, Output output) {
                                                    " on the image, and views have none; leave it out: name the fields "
                                                    "to send in pipeline.fields"));
   output.field.set_kind(source.meaning);
+  if (source.meaning == v1::FIELD_KIND_LABEL_MAP && source.dtype == v1::DTYPE_UINT8)
+    for (int i = 0; i < ops_; ++i)
+      if (const std::optional<int32_t> fill = FillBeyondBytes(pipeline_.ops(i)); fill.has_value())
+        return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline_.ops(i)),
+                                                       ".map_fill: ", *fill, " does not fit the labels of '",
+                                                       source.name, "', which are uint8; give 0 to 255"));
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, SizeAfterOps(source, output));
   output.field.set_dtype(source.meaning == v1::FIELD_KIND_BINARY_MAP ? v1::DTYPE_UINT8 : source.dtype);
   for (int64_t extent : {size.height, size.width}) output.field.add_shape(extent);
@@ -178,11 +198,12 @@ absl::StatusOr<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source
 
 absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
   constexpr char kOneSize[] = "RandomResizedCrop or CenterCrop, or a Resize to height and width";
-  const std::span<const v1::Op* const> ops = OpsOf(output);
+  std::span<const v1::Op* const> ops = OpsOf(output);
+  while (!ops.empty() && ActsOf(*ops.back()) == Acts::kOnField) ops = ops.first(ops.size() - 1);
   const std::string after = ops.empty() ? "" : absl::StrCat(", also after ", OpName(*ops.back()));
   for (int i = ops_; i < pipeline_.ops_size(); ++i) {
     const v1::Op& op = pipeline_.ops(i);
-    if (op.has_one_hot() || op.has_unpack_bits()) continue;  // They work on other fields.
+    if (ActsOf(op) == Acts::kOnField) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "pipeline.ops[", i, "]: ", OpName(op), " needs images of one size, and those of field '", output.field.name(),
         "' would differ in size from sample to sample", after, "; put ", kOneSize, ", before it"));
@@ -257,17 +278,19 @@ absl::Status ServerPipeline::CheckOutputs() const {
   return absl::OkStatus();
 }
 
-// Checks that maps have the size of the image that they lie on, where sizes are known. Others are compared sample by
-// sample.
+// Checks that maps have the size of the image that they lie on, and without one of each other, where sizes are known.
+// Others are compared sample by sample.
 absl::Status ServerPipeline::CheckMaps() const {
-  const auto image = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
-  if (image == outputs_.end() || !image->stored.has_value()) return absl::OkStatus();
+  const auto is_known_map = [](const Output& o) { return o.map() && o.stored.has_value(); };
+  auto first = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
+  if (first == outputs_.end() || !first->stored.has_value())
+    first = std::find_if(outputs_.begin(), outputs_.end(), is_known_map);
   for (const Output& output : outputs_)
-    if (output.map() && output.stored.has_value() && *output.stored != *image->stored)
+    if (is_known_map(output) && *output.stored != *first->stored)
       return absl::InvalidArgumentError(
           absl::StrCat("the ", KindName(output.field.kind()), " '", output.field.name(), "' has ", output.stored->width,
-                       "×", output.stored->height, " pixels, and the image '", image->field.name(),
-                       "', which it lies on, ", image->stored->width, "×", image->stored->height));
+                       "×", output.stored->height, " pixels, and '", first->field.name(), "' ", first->stored->width,
+                       "×", first->stored->height, "; a map has the size of the image that it lies on"));
   return absl::OkStatus();
 }
 

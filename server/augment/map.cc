@@ -36,6 +36,9 @@ struct ToMapOp {
   }
 };
 
+// Returns what of a pixel's value `dtype` cannot hold; 0 where it holds all.
+uint8_t Beyond(const uint8_t* pixel, v1::Dtype dtype) { return pixel[2] | (dtype == v1::DTYPE_UINT8 ? pixel[1] : 0); }
+
 absl::Status TooLarge(v1::Dtype dtype) {
   return absl::DataLossError(absl::StrCat("a map's value is above ", dtype == v1::DTYPE_UINT8 ? "255" : "32767",
                                           ", the most that ", DtypeName(dtype), " holds",
@@ -66,6 +69,14 @@ void WriteMapPixels(std::span<const uint8_t> values, v1::Dtype dtype, uint8_t* r
   }
 }
 
+absl::Status CheckMapValues(const ImageView& pixels, v1::FieldKind kind, v1::Dtype dtype) {
+  if (kind == v1::FIELD_KIND_BINARY_MAP) return absl::OkStatus();
+  uint8_t beyond = 0;
+  for (int64_t y = 0; y < pixels.size.height; ++y)
+    for (int64_t x = 0; x < pixels.size.width; ++x) beyond |= Beyond(pixels.At(y, x), dtype);
+  return beyond == 0 ? absl::OkStatus() : TooLarge(dtype);
+}
+
 absl::Status WriteMapValues(std::span<const uint8_t> rgb, v1::FieldKind kind, v1::Dtype dtype, std::span<uint8_t> out) {
   const size_t count = rgb.size() / kChannels;
   if (kind == v1::FIELD_KIND_BINARY_MAP) {
@@ -75,12 +86,12 @@ absl::Status WriteMapValues(std::span<const uint8_t> rgb, v1::FieldKind kind, v1
   }
   const size_t bytes = ByteSize(dtype);
   STOKER_CHECK(out.size() == count * bytes);
-  uint8_t beyond = 0;  // what of any value is not written
+  uint8_t beyond = 0;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* const pixel = &rgb[kChannels * i];
     out[i * bytes] = pixel[0];
     if (bytes == 2) out[i * bytes + 1] = pixel[1];
-    beyond |= pixel[2] | (bytes == 2 ? 0 : pixel[1]);
+    beyond |= Beyond(pixel, dtype);
   }
   return beyond == 0 ? absl::OkStatus() : TooLarge(dtype);
 }

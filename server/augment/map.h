@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "common/ops/parameters.h"
+#include "server/decode/image.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -26,6 +27,9 @@ std::vector<OpParameters> MapOps(std::span<const OpParameters> ops);
 
 // Writes the pixels, of 3 bytes each, of `values`, which are uint8 or int16.
 void WriteMapPixels(std::span<const uint8_t> values, v1::Dtype dtype, uint8_t* rgb);
+
+// OK if the pixels' values are those that a map may have: WriteMapValues would take them. DataLoss otherwise.
+absl::Status CheckMapValues(const ImageView& pixels, v1::FieldKind kind, v1::Dtype dtype);
 
 // Writes the values of pixels of 3 bytes each as a span carries them. LABEL_MAP: as `dtype`, which is uint8 or int16.
 // BINARY_MAP: as one bit each, which is set where the value is not 0; the first is the highest of its byte, and bits

@@ -16,7 +16,7 @@ inline constexpr int kDefaultPort = 7077;
 
 // Bytes that a worker needs at its peak for each pixel of the largest image. The peak is while a progressive JPEG is
 // decoded: coefficients of two bytes for each of up to four components, decoded RGBX, and the planes kept from an
-// earlier JPEG. What ops keep later fits the same room, since the coefficients are gone by then.
+// earlier JPEG. What ops and maps keep later fits the same room, since the coefficients are gone by then.
 inline constexpr uint64_t kWorkerBytesPerPixel = 16;
 
 // A server's configuration with every default filled in and every text parsed. A plain value.

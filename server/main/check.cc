@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
+#include "server/augment/map.h"
+#include "server/augment/sample_sizes.h"
 #include "server/config/settings.h"
 #include "server/decode/decoder.h"
 #include "server/main/server.h"
@@ -26,11 +28,15 @@ absl::Status Named(const Dataset& dataset, uint64_t id, const absl::Status& stat
 
 absl::Status Probe(const Dataset& dataset, uint64_t id, SampleBytes& sample, Decoder& decoder, DecodedImage& image) {
   STOKER_RETURN_IF_ERROR(dataset.Read(id, sample));
+  SampleSizes sizes;
   for (size_t i = 0; i < dataset.schema().size(); ++i) {
-    if (dataset.schema()[i].kind != SourceField::Kind::kEncodedImage) continue;
-    const DecodeOptions options = {.content = ContentOf(dataset.schema()[i])};
+    const SourceField& field = dataset.schema()[i];
+    if (field.kind != SourceField::Kind::kEncodedImage) continue;
+    const DecodeOptions options = {.content = ContentOf(field)};
     STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder.Open(sample.fields[i], options));
     STOKER_RETURN_IF_ERROR(decoder.Decode({{.size = size}}, image));
+    STOKER_RETURN_IF_ERROR(sizes.Add(field.name, IsMap(field.meaning), size));
+    if (IsMap(field.meaning)) STOKER_RETURN_IF_ERROR(CheckMapValues(image.view(), field.meaning, field.dtype));
   }
   return absl::OkStatus();
 }

@@ -29,12 +29,17 @@ absl::Status CheckDrawsNothing(const v1::Pipeline& pipeline, int ops) {
     return absl::InvalidArgumentError(
         "pipeline.views: give prepare a pipeline without views, of the ops that all of them begin with");
   if (ops == 0) return absl::InvalidArgumentError("pipeline.ops: no server op, so there is nothing to prepare");
-  for (int i = 0; i < ops; ++i)
+  for (int i = 0; i < ops; ++i) {
+    if (ActsOf(pipeline.ops(i)) == Acts::kOnField)
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline.ops(i)),
+                       " works on a field that is no image; keep it in the pipeline that you train with"));
     if (!IsDeterministic(pipeline.ops(i)))
       return absl::InvalidArgumentError(
           absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline.ops(i)),
                        " is random, and would be the same in every epoch: give prepare the ops before it, and "
                        "keep it in the pipeline that you train with"));
+  }
   return absl::OkStatus();
 }
 

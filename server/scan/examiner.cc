@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/status_macros.h"
+#include "server/augment/map.h"
 #include "server/decode/flaw.h"
 
 namespace stoker {
@@ -33,18 +34,28 @@ Examiner::Examiner(uint64_t max_pixels, const std::atomic<bool>* stop)
 
 absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const SampleBytes& sample,
                                std::vector<Finding>& findings) {
+  SampleSizes sizes;
   for (size_t i = 0; i < schema.size(); ++i) {
-    if (schema[i].kind != SourceField::Kind::kEncodedImage) continue;
-    absl::Status status = Decode(schema[i], sample.fields[i], v1::DECODE_WARNINGS_FAIL);
+    const SourceField& field = schema[i];
+    if (field.kind != SourceField::Kind::kEncodedImage) continue;
+    absl::Status status = Decode(field, sample.fields[i], v1::DECODE_WARNINGS_FAIL);
+    if (status.ok()) status = CheckMap(field, sizes);
     if (status.ok()) continue;
     if (!absl::IsDataLoss(status)) return status;
     // A file that only the strictest policy refuses is one whose damage a decoder conceals.
-    const absl::Status usual = Decode(schema[i], sample.fields[i], v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+    absl::Status usual = Decode(field, sample.fields[i], v1::DECODE_WARNINGS_FAIL_TRUNCATED);
+    if (usual.ok() && IsMap(field.meaning)) usual = status;  // A map's decoder conceals nothing.
     if (!usual.ok() && !absl::IsDataLoss(usual)) return usual;
     const FindingKind kind = usual.ok() ? FindingKind::kWarning : KindOf(usual);
-    findings.push_back({id, kind, schema[i].name, std::string((usual.ok() ? status : usual).message())});
+    findings.push_back({id, kind, field.name, std::string((usual.ok() ? status : usual).message())});
   }
   return absl::OkStatus();
+}
+
+absl::Status Examiner::CheckMap(const SourceField& field, SampleSizes& sizes) const {
+  const bool is_map = IsMap(field.meaning);
+  STOKER_RETURN_IF_ERROR(sizes.Add(field.name, is_map, image_.region.size));
+  return is_map ? CheckMapValues(image_.view(), field.meaning, field.dtype) : absl::OkStatus();
 }
 
 absl::Status Examiner::Decode(const SourceField& field, std::span<const uint8_t> file,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/augment/sample_sizes.h"
 #include "server/decode/decoder.h"
 #include "server/read/dataset.h"
 #include "server/scan/finding.h"
@@ -29,6 +30,9 @@ class Examiner {
 
  private:
   absl::Status Decode(const SourceField& field, std::span<const uint8_t> file, v1::DecodeWarnings warnings);
+
+  // Checks the image or map that was decoded last: that a map has the size of the sample's image, and its values.
+  absl::Status CheckMap(const SourceField& field, SampleSizes& sizes) const;
 
   const uint64_t max_pixels_;
   const Interrupt interrupt_;

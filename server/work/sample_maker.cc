@@ -43,6 +43,13 @@ constexpr size_t kKeptPasses = 4096;
 
 constexpr int64_t kChannels = 3;
 
+// A worker's room for pixels is needed for the next image: what is larger than this is not kept from map to map.
+constexpr size_t kKeptMapBytes = size_t{4} << 20;
+
+void ReleaseLarge(std::vector<uint8_t>& pixels) {
+  if (pixels.capacity() > kKeptMapBytes) std::vector<uint8_t>().swap(pixels);
+}
+
 }  // namespace
 
 absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits) {
@@ -60,19 +67,6 @@ std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, co
       "a sample with an image of %d×%d pixels takes at most about %.2g ms of one worker: %.2g passes, %.2g operations, "
       "%.2g bytes; limits.sample_seconds is %.2g",
       size.width, size.height, Seconds(cost) * 1e3, cost.passes, cost.arithmetic, cost.bytes, limits.seconds);
-}
-
-absl::Status SampleMaker::Sizes::Add(const ServerPipeline::Output& output, ImageSize size) {
-  if (output.map()) {
-    map = size;
-    map_name = &output.field.name();
-  } else if (!image.has_value()) {
-    image = size;
-  }
-  if (!image.has_value() || !map.has_value() || *image == *map) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("its map '", *map_name, "' has ", map->width, "×", map->height,
-                                          " pixels, and its image ", image->width, "×", image->height,
-                                          "; a map has the size of the image that it lies on"));
 }
 
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
@@ -105,10 +99,8 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   if (field.kind == SourceField::Kind::kEncodedImage) {
     StageClock clock(times);
     STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task, source)));
-    STOKER_RETURN_IF_ERROR(sizes_.Add(first, size));
-    if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) > limits_.max_pixels)
-      return absl::ResourceExhaustedError(absl::StrCat("an image of ", size.width, "×", size.height,
-                                                       " is above this server's max_pixels of ", limits_.max_pixels));
+    STOKER_RETURN_IF_ERROR(sizes_.Add(first.field.name(), first.map(), size));
+    STOKER_RETURN_IF_ERROR(CheckPixels(size));
     STOKER_RETURN_IF_ERROR(CheckSampleCost(task.pipeline, size, limits_));
     STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
@@ -116,18 +108,27 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   }
   StageClock clock(times);
   const ImageSize size = {field.shape[0], field.shape[1]};
-  STOKER_RETURN_IF_ERROR(sizes_.Add(first, size));
+  STOKER_RETURN_IF_ERROR(sizes_.Add(first.field.name(), first.map(), size));
   STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
   const uint8_t* pixels = bytes.data();
   if (first.map()) {
+    STOKER_RETURN_IF_ERROR(CheckPixels(size));
     dense_map_.resize(size.height * size.width * kChannels);
     WriteMapPixels(bytes, field.dtype, dense_map_.data());
     pixels = dense_map_.data();
   }
   const SourceImage image = {{pixels, size, static_cast<ptrdiff_t>(size.width * kChannels)}, WholeOf(size)};
   const absl::Status status = MakeFrom(task, size, image);
+  ReleaseLarge(dense_map_);
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
   return status;
+}
+
+absl::Status SampleMaker::CheckPixels(ImageSize size) const {
+  if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) <= limits_.max_pixels)
+    return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("an image of ", size.width, "×", size.height,
+                                                   " is above this server's max_pixels of ", limits_.max_pixels));
 }
 
 absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, const Place& place) {
@@ -232,7 +233,9 @@ absl::Status SampleMaker::MakeView(const Task& task, const View& view, const Sou
   made_map_.resize(size.height * size.width * kChannels);
   augmenter_.Apply(*view.plan, image, made_map_, task.interrupt);
   STOKER_RETURN_IF_ERROR(task.interrupt.status());
-  return WriteMapValues(made_map_, view.output.field.kind(), view.output.field.dtype(), view.slot);
+  const absl::Status status = WriteMapValues(made_map_, view.output.field.kind(), view.output.field.dtype(), view.slot);
+  ReleaseLarge(made_map_);
+  return status;
 }
 
 }  // namespace stoker

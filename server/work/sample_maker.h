@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "common/pipeline/server_pipeline.h"
 #include "server/augment/augmenter.h"
 #include "server/augment/image_plan.h"
+#include "server/augment/sample_sizes.h"
 #include "server/decode/decoder.h"
 #include "server/pack/span_writer.h"
 #include "server/read/dataset.h"
@@ -82,12 +82,8 @@ class SampleMaker {
     uint32_t index;
   };
 
-  // Checks that the maps of a sample have the size of its first image. `size` is that of an image or map in it.
-  struct Sizes {
-    std::optional<ImageSize> image, map;
-    const std::string* map_name = nullptr;
-    absl::Status Add(const ServerPipeline::Output& output, ImageSize size);
-  };
+  // ResourceExhausted where an image of `size` is above the server's limit.
+  absl::Status CheckPixels(ImageSize size) const;
 
   // Makes all images and maps that come from one source field.
   // `first` is the first output that is made of it, and `bytes` are its bytes.
@@ -123,7 +119,7 @@ class SampleMaker {
   Decoder decoder_;
   DecodedImage image_;
   Augmenter augmenter_;
-  Sizes sizes_;                                // of the sample in hand
+  SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
   std::vector<View> views_;                    // views of the image in hand
 };

@@ -76,6 +76,14 @@ def test_one_hot_takes_labels(served):
     assert (ones == numpy.eye(5)[labels]).all()
 
 
+def test_one_hot_labels_are_no_image(served):
+    torch = pytest.importorskip("torch")
+    ops = [ours.CenterCrop(8), ours.OneHot(field="labels", num_classes=5, dtype="uint8")]
+    with Loader(served.address, transforms=ops, batch_size=2, output="torch") as loader:
+        images, ones, _ = next(iter(loader))
+    assert images.shape == (2, 3, 8, 8) and ones.shape == (2, 8, 8, 5) and ones.dtype == torch.uint8
+
+
 def test_ops_that_would_leave_a_map_behind_are_refused(served):
     flip = ours.RandomHorizontalFlip(placement="device")
     with pytest.raises(Exception, match="does not move on the device 'labels', a label_map"):

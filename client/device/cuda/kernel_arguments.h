@@ -128,14 +128,15 @@ struct WidenArguments {
   int32_t in_bytes = 0;  // of a number: 1 of uint8, 2 of int16
 };
 
-// Turns each number x into x · scale + bias. Number i of a sample takes scale[i % period].
+// Turns each number x into x · scale + bias. Number i of a sample takes scale[i % period]; with a period of 0 it stays
+// x.
 struct ScaleArguments {
   const uint8_t* in = nullptr;
   uint8_t* out = nullptr;
   const float *scale = nullptr, *bias = nullptr;
   int64_t samples = 0;
   int32_t numbers = 0;  // of one sample
-  int32_t period = 1;
+  int32_t period = 0;
   Number from = Number::kUint8, to = Number::kFloat32;
 };
 

@@ -247,9 +247,13 @@ struct ScaleKernel {
     const uint32_t i = place.block_x * kThreads + place.thread;
     if (i >= static_cast<uint32_t>(a.numbers)) return;
     const int64_t at = static_cast<int64_t>(place.block_y) * a.numbers + i;
-    const uint32_t of = i % static_cast<uint32_t>(a.period);
-    const float product = LoadNumber(a.from, a.in + at * ByteSize(a.from)) * a.scale[of];
-    StoreFloat(a.to, product + a.bias[of], a.out + at * ByteSize(a.to));
+    float x = LoadNumber(a.from, a.in + at * ByteSize(a.from));
+    if (a.period > 0) {
+      const uint32_t of = i % static_cast<uint32_t>(a.period);
+      x = x * a.scale[of];
+      x = x + a.bias[of];
+    }
+    StoreFloat(a.to, x, a.out + at * ByteSize(a.to));
   }
 };
 

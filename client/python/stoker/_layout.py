@@ -30,7 +30,8 @@ def settle(description: Mapping[str, Any], layout: Optional[str], output: str) -
     moved = []
     views = {group["name"] for group in description["pipeline"].get("views", [])}
     for field in description["fields"]:
-        is_image = len(field["shape"]) >= 3 and (told is not None or field["dtype"] == "uint8" or field["name"] in views)
+        is_image = len(field["shape"]) >= 3 and "kind" not in field
+        is_image &= told is not None or field["dtype"] == "uint8" or field["name"] in views
         move = is_image and told is None and wanted == FIRST
         if move:
             *outer, height, width, channels = field["shape"]

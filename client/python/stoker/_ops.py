@@ -603,14 +603,14 @@ class Normalize(Op):
     Arguments:
         mean: One number for all channels, or one for each. Of another field: one number; one for each index of its last
             dimension; or one for each element.
-        std: As for mean.
+        std: One number, or as many as the mean may have.
         field: A field of numbers that is no image. Default none, which is the image.
     """
 
     def __init__(
         self,
         mean: Union[float, Sequence[float]],
-        std: Sequence[float],
+        std: Union[float, Sequence[float]],
         field: Optional[str] = None,
         *,
         placement: Optional[str] = None,

@@ -141,6 +141,12 @@ absl::StatusOr<std::vector<TarField>> FieldsOf(const google::protobuf::Map<std::
     auto field = FieldOf(name, from);
     if (!field.ok()) return WrongField(name, field.status());
     SetSchema(*field);
+    const auto png = [](const std::string& one) { return one.substr(one.rfind('.') + 1) == "png"; };
+    if (IsMap(from.kind()) && field->kind == MemberKind::kImage &&
+        !std::all_of(field->extensions.begin(), field->extensions.end(), png))
+      return WrongField(
+          name, absl::InvalidArgumentError(absl::StrCat("from: a ", KindName(from.kind()), " is a .png or .npy, not ",
+                                                        WordsOf(field->extensions))));
     // What an array is, the first sample tells.
     if (field->kind != MemberKind::kArray)
       if (const absl::Status status = SetMeaning(from, field->field); !status.ok()) return WrongField(name, status);

@@ -181,8 +181,11 @@ std::string WebDataset::identity() const {
   for (const TarField& field : fields_) {
     absl::StrAppend(&identity, "\n", field.field.name, "=", absl::StrJoin(field.extensions, ";"));
     if (field.kind == MemberKind::kJson) absl::StrAppend(&identity, " ", field.path_text);
-    if (field.kind == MemberKind::kImage) continue;
     if (IsMap(field.field.meaning)) absl::StrAppend(&identity, " ", KindName(field.field.meaning));
+    if (field.kind == MemberKind::kImage) {
+      if (IsMap(field.field.meaning)) absl::StrAppend(&identity, " ", DtypeName(field.field.dtype));
+      continue;
+    }
     absl::StrAppend(&identity, " ", DtypeName(field.field.dtype), " [", absl::StrJoin(field.field.shape, ", "), "]");
   }
   return identity;

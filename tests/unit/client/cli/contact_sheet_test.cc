@@ -125,8 +125,9 @@ TEST(ContactSheetTest, EachImageStandsBeforeItsMaps) {
   description.add_fields();
   description.add_fields()->set_kind(v1::FIELD_KIND_LABEL_MAP);
   description.add_fields()->set_kind(v1::FIELD_KIND_BINARY_MAP);
-  const auto maps = FindMaps({images.tensor, label_map, binary_map}, description.fields());
+  const auto maps = FindMaps(images.tensor, {images.tensor, label_map, binary_map}, description.fields());
   ASSERT_EQ(maps.size(), 2);
+  EXPECT_TRUE(FindMaps(Images(5, 3, 2).tensor, {images.tensor, label_map, binary_map}, description.fields()).empty());
 
   const Picture sheet = ContactSheet(images.tensor, 5, maps);
   EXPECT_EQ(sheet.width, 4 + 6 * 7);  // two images with their maps in a row

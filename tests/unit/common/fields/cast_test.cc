@@ -82,5 +82,10 @@ TEST(CastTest, ManyBytesBecomeWhatFewBecome) {
     }
 }
 
+TEST(CastTest, WithoutScalingZerosKeepTheirSigns) {
+  const std::vector<float> made = Cast<float>(std::vector<double>{-0.0, 0.0}, v1::DTYPE_FLOAT64, v1::DTYPE_FLOAT32);
+  EXPECT_TRUE(std::signbit(made[0]) && !std::signbit(made[1]));
+}
+
 }  // namespace
 }  // namespace stoker

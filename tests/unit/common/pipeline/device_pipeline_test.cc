@@ -306,6 +306,14 @@ TEST(DevicePipelineTest, WhatWouldLeaveAMapBehindIsRefused) {
       "server");
   EXPECT_EQ(message("ops { cut_mix { num_classes: 9 } }"),
             "pipeline.ops[0]: CutMix: does not mix 'map', a label_map on the image; leave one of them out");
+  const std::string one_hot = "ops { one_hot { field: 'map' num_classes: 9 } } ";
+  EXPECT_EQ(message(one_hot + "ops { placement: PLACEMENT_DEVICE random_rotation { degrees: 9 } }"),
+            "pipeline.ops[1]: RandomRotation: does not move on the device 'map', a label_map on the image; place it on "
+            "the server");
+  EXPECT_EQ(message(one_hot + "ops { cut_mix { num_classes: 9 } }"),
+            "pipeline.ops[1]: CutMix: does not mix 'map', a label_map on the image; leave one of them out");
+  EXPECT_EQ(message("ops { unpack_bits { field: 'map' shape: 24 } }"),
+            "pipeline.ops[0]: UnpackBits: field 'map' is a label_map, and has no bits to unpack");
   EXPECT_EQ(
       message("ops { unpack_bits { field: 'bits' shape: 24 } }"),
       "pipeline.ops[0]: UnpackBits: field 'bits' is a binary_map, whose bits are unpacked without an op; leave it "
@@ -367,6 +375,21 @@ TEST(DevicePipelineTest, WhatCannotBeConvertedIsRefused) {
             "pipeline.ops[0]: ToDtype: field 'map' is a label_map, which becomes int64 without an op");
   EXPECT_EQ(message("ops { to_dtype { field: 'other' dtype: DTYPE_FLOAT16 } }"),
             "pipeline.ops[0]: ToDtype: field 'other' is not sent; name another in `field`");
+}
+
+TEST(DevicePipelineTest, KindsThatTheirTypeOrShapeBeliesAreRefused) {
+  for (auto [kind, dtype, extents] : {std::tuple(v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_FLOAT32, 2),
+                                      {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_INT64, 2},
+                                      {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_UINT8, 3},
+                                      {v1::FIELD_KIND_BINARY_MAP, v1::DTYPE_INT16, 2},
+                                      {v1::FIELD_KIND_BINARY_MAP, v1::DTYPE_UINT8, 0}}) {
+    v1::Field field;
+    field.set_name("map"), field.set_dtype(dtype), field.set_kind(kind);
+    for (int i = 0; i < extents; ++i) field.add_shape(4);
+    const absl::Status status = DevicePipeline::Create({}, {field}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), testing::HasSubstr("field 'map': a "));
+  }
 }
 
 }  // namespace

@@ -193,8 +193,9 @@ TEST(ServerPipelineTest, RefusesMapsThatNoImageFits) {
             "to send in pipeline.fields");
   SourceSchema differs = kWithMaps;
   differs[0] = {.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {375, 501, 3}};
-  EXPECT_EQ(ServerPipeline::Create(DefaultPipeline(), differs).status().message(),
-            "the binary_map 'road' has 500×375 pixels, and the image 'image', which it lies on, 501×375");
+  EXPECT_EQ(
+      ServerPipeline::Create(DefaultPipeline(), differs).status().message(),
+      "the binary_map 'road' has 500×375 pixels, and 'image' 501×375; a map has the size of the image that it lies on");
   v1::Pipeline device = DefaultPipeline();
   device.mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
   EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(),
@@ -247,6 +248,35 @@ TEST(ServerPipelineTest, RefusesConversionsOfWhatIsNotNumbersThatAreSent) {
             "pipeline.ops[1]: ToDtype.scale: field 'features' has float64, not uint8; leave it out");
   EXPECT_EQ(message("ops { random_apply { transforms { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 } } } }"),
             "pipeline.ops[0]: RandomApply.transforms[0]: ToDtype: stands in no other op");
+}
+
+TEST(ServerPipelineTest, AFillThatLabelsCannotHaveIsRefused) {
+  SourceSchema schema = kWithMaps;
+  const auto message = [&](const std::string& text) {
+    v1::Pipeline pipeline;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+    return std::string(ServerPipeline::Create(pipeline, schema).status().message());
+  };
+  const std::string crop = "ops { random_resized_crop { size: 32 } } ";
+  const std::string turn = crop + "ops { random_apply { transforms { random_rotation { degrees: 9 map_fill: -1 } } } }";
+  EXPECT_EQ(message(turn), "") << "of int16";
+  schema[1].dtype = v1::DTYPE_UINT8;
+  EXPECT_EQ(
+      message(turn),
+      "pipeline.ops[1]: RandomApply.map_fill: -1 does not fit the labels of 'labels', which are uint8; give 0 to 255");
+  EXPECT_EQ(message(crop + "ops { random_crop { size: 32 padding: 1 map_fill: 255 } }"), "");
+  schema[1].meaning = v1::FIELD_KIND_BINARY_MAP;
+  EXPECT_EQ(message(turn), "") << "of bits, which are set";
+}
+
+TEST(ServerPipelineTest, OpsOnFieldsAreNotWhatWantsImagesOfOneSize) {
+  v1::Pipeline pipeline;
+  pipeline.add_ops()->mutable_resize()->add_size(256);
+  v1::Op& cast = *pipeline.add_ops();
+  cast.set_placement(v1::PLACEMENT_SERVER);
+  cast.mutable_to_dtype()->set_field("label");
+  cast.mutable_to_dtype()->set_dtype(v1::DTYPE_FLOAT32);
+  EXPECT_THAT(ServerPipeline::Create(pipeline, kFolder).status().message(), HasSubstr("also after Resize; end with"));
 }
 
 }  // namespace

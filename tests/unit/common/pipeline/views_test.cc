@@ -105,8 +105,8 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
             "pipeline.views[0].ops[1]: ToDtype.placement: ops of views run on the server");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } ops { random_invert {} }"),
-            "pipeline.ops[0]: RandomInvert: where pipeline.views are given, only ops on the device that name a field "
-            "stand here; move it into the views that need it");
+            "pipeline.ops[0]: RandomInvert: where pipeline.views are given, only ops that name a field stand here; "
+            "move it into the views that need it");
   EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } fields: 'label'"),
               HasSubstr("pipeline.views: need an image, and no field that is sent is one"));
   std::string many;
@@ -222,11 +222,22 @@ TEST(ViewsTest, OpsOnTheDeviceMayNameAView) {
                              kFolder);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->outputs()[1].field.dtype(), v1::DTYPE_UINT8);
-  EXPECT_EQ(ErrorOf(views + "ops { to_dtype { dtype: DTYPE_FLOAT16 } }"),
-            "pipeline.ops[0]: ToDtype: where pipeline.views are given, only ops on the device that name a field stand "
-            "here; name a view in `field`");
+  EXPECT_EQ(
+      ErrorOf(views + "ops { to_dtype { dtype: DTYPE_FLOAT16 } }"),
+      "pipeline.ops[0]: ToDtype: where pipeline.views are given, only ops that name a field stand here; name a view "
+      "in `field`");
   EXPECT_EQ(ErrorOf(views + "ops { to_dtype { dtype: DTYPE_FLOAT16 field: 'c' } }"),
             "pipeline.ops[0]: ToDtype: field 'c' is not sent; name another in `field`");
+}
+
+TEST(ViewsTest, NumbersBesideThemMayBeConvertedByTheServer) {
+  const std::string cast = "ops { placement: PLACEMENT_SERVER to_dtype { field: 'label' dtype: DTYPE_FLOAT32 } } ";
+  const auto server =
+      ServerPipeline::Create(Parse("views { name: 'a' ops { center_crop { size: 8 } } } " + cast), kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(server->outputs()[2].field.dtype(), v1::DTYPE_FLOAT32);
+  EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } " + cast + "}"),
+            "pipeline.views[0].ops[1]: ToDtype.field: a view's ops are its own; move it into pipeline.ops");
 }
 
 }  // namespace

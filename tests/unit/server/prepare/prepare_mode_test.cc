@@ -91,6 +91,15 @@ TEST_F(PrepareModeTest, ThePipelineMayLeaveImagesOfDifferentSizes) {
   EXPECT_EQ(*SizeOf(folder_.Read("out/c/sub/8.jpg")), (ImageSize{28, 24}));
 }
 
+TEST_F(PrepareModeTest, OpsOnFieldsThatAreNoImageAreRefusedByName) {
+  PrepareOptions options = Pipeline();
+  v1::Op& cast = *options.mode.mutable_pipeline()->add_ops();
+  cast.set_placement(v1::PLACEMENT_SERVER);
+  cast.mutable_to_dtype()->set_dtype(v1::DTYPE_FLOAT32);
+  cast.mutable_to_dtype()->set_field("label");
+  EXPECT_THAT(Refusal(options), HasSubstr("pipeline.ops[2]: ToDtype works on a field that is no image"));
+}
+
 TEST_F(PrepareModeTest, RandomOpsAreRefusedByName) {
   PrepareOptions options = Pipeline();
   options.mode.mutable_pipeline()->add_ops()->mutable_random_horizontal_flip();

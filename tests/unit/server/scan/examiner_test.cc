@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/augment/self_check_images.h"
+#include "tests/support/made_png.h"
 #include "tests/unit/server/prepare/jpeg_files.h"
 
 namespace stoker {
@@ -120,6 +121,31 @@ TEST(ExaminerTest, AStopIsNoFinding) {
                                            {.fields = {MakeJpeg({}, {64, 64})}}, findings);
   EXPECT_EQ(status, absl::CancelledError("stopped"));
   EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST(ExaminerTest, MapsAreHeldToTheirImageAndTheirType) {
+  SourceSchema schema = {{.name = "photo", .kind = SourceField::Kind::kEncodedImage},
+                         {.name = "labels",
+                          .kind = SourceField::Kind::kEncodedImage,
+                          .dtype = v1::DTYPE_UINT8,
+                          .meaning = v1::FIELD_KIND_LABEL_MAP}};
+  const Bytes photo = MakeJpeg({}, {16, 24});
+  std::vector<uint16_t> labels(16 * 24, 255);
+  const auto findings = [&](const Bytes& map) {
+    std::vector<Finding> found;
+    EXPECT_EQ(Examiner(1 << 20, nullptr).Examine(7, schema, {.fields = {photo, map}}, found), absl::OkStatus());
+    return found.empty() ? "" : found[0].field + ": " + NameOf(found[0].kind) + ": " + found[0].message;
+  };
+  EXPECT_EQ(findings(MapPng({16, 24}, labels, 8)), "");
+  EXPECT_EQ(
+      findings(MapPng({24, 16}, labels, 8)),
+      "labels: damaged: its field 'photo' has 24×16 pixels, and 'labels' 16×24; a map has the size of the image that "
+      "it lies on");
+  EXPECT_THAT(findings(photo), HasSubstr("labels: not-an-image: not a PNG"));
+  labels[100] = 256;
+  EXPECT_THAT(findings(MapPng({16, 24}, labels, 16)), HasSubstr("labels: damaged: a map's value is above 255"));
+  schema[1].dtype = v1::DTYPE_INT16;
+  EXPECT_EQ(findings(MapPng({16, 24}, labels, 16)), "");
 }
 
 }  // namespace

@@ -196,13 +196,23 @@ TEST(MapTest, IsMadeAloneAsBesideItsImage) {
 
 TEST(MapTest, OfAnotherSizeThanItsImageIsABadSample) {
   Sample sample = Made(v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_UINT8, true);
+  sample.schema.push_back(sample.schema[1]);
+  sample.schema[2].name = "edges";
+  sample.bytes.fields.push_back(sample.bytes.fields[1]);
+  const auto status = [&](const std::string& fields) {
+    return MakeAt(0, Pipeline(kMoves[1] + fields, sample.schema), sample).status();
+  };
+  EXPECT_TRUE(status("").ok());
   sample.bytes.fields[1] = MapPng({53, 37}, std::vector<uint16_t>(37 * 53), 8);
-  for (const char* fields : {"", " fields: 'mask' fields: 'image'"}) {
-    const absl::Status status = MakeAt(0, Pipeline(kMoves[1] + fields, sample.schema), sample).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_EQ(status.message(),
-              "its map 'mask' has 37×53 pixels, and its image 53×37; a map has the size of the image that it lies on");
-  }
+  const std::string image = "'image' 53×37; a map has the size of the image that it lies on",
+                    edges = "'edges' 53×37; a map has the size of the image that it lies on";
+  EXPECT_EQ(status("").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(status("").message(),
+            "its field 'image' has 53×37 pixels, and 'mask' 37×53; a map has the size of the image that it lies on");
+  EXPECT_EQ(status(" fields: 'mask' fields: 'image'").message(), "its field 'mask' has 37×53 pixels, and " + image);
+  EXPECT_EQ(status(" fields: ['mask', 'edges', 'image']").message(), "its field 'mask' has 37×53 pixels, and " + edges);
+  EXPECT_EQ(status(" fields: ['mask', 'edges']").message(), "its field 'mask' has 37×53 pixels, and " + edges);
+  EXPECT_TRUE(status(" fields: ['edges', 'image']").ok());
 }
 
 TEST(MapTest, AValueThatDoesNotFitIsABadSample) {

@@ -2,6 +2,8 @@
 
 #include "server/read/formats/tar/web_dataset.h"
 
+#include <set>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/read/registry/sharded.h"
@@ -211,6 +213,34 @@ TEST(JsonNumberTest, FindsTheNumberAtItsPath) {
   EXPECT_EQ(whole(R"({"a": 1)", "$.a"), -1) << "not JSON";
   for (const char* path : {"", "a", "$a", "$.", "$[", "$[]", "$[x]", "$[-1]", "$..a"})
     EXPECT_EQ(whole("1", path), -2) << path;
+}
+
+TEST_F(WebDatasetTest, AMapsKindIsPartOfTheFingerprintAndItsFileAPng) {
+  folder_.Write("t/a.tar",
+                TarFile("a.png", "png") + TarFile("a.seg.png", "png") + TarFile("a.seg.jpg", "jpg") + TarEnd());
+  const auto open = [&](const std::string& from, v1::FieldKind kind, v1::Dtype dtype) {
+    v1::DatasetConfig config;
+    config.mutable_webdataset()->add_path(folder_.path("t/a.tar"));
+    auto& fields = *config.mutable_webdataset()->mutable_fields();
+    fields["image"].set_from("png");
+    fields["mask"].set_from(from);
+    fields["mask"].set_kind(kind);
+    fields["mask"].set_dtype(dtype);
+    return OpenShards(config, {.name = "tar"});
+  };
+  std::set<std::string> fingerprints;
+  for (auto [kind, dtype] : {std::pair(v1::FIELD_KIND_UNSPECIFIED, v1::DTYPE_UNSPECIFIED),
+                             {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_UNSPECIFIED},
+                             {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_INT16},
+                             {v1::FIELD_KIND_BINARY_MAP, v1::DTYPE_UNSPECIFIED}}) {
+    const auto dataset = open("seg.png", kind, dtype);
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    EXPECT_EQ((*dataset)->schema()[1].meaning, kind);
+    fingerprints.insert((*dataset)->fingerprint());
+  }
+  EXPECT_EQ(fingerprints.size(), 4);
+  EXPECT_THAT(open("seg.jpg", v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_UNSPECIFIED).status().message(),
+              HasSubstr("fields.mask.from: a label_map is a .png or .npy, not .seg.jpg"));
 }
 
 }  // namespace
