@@ -6,6 +6,7 @@ They run against the package as pip installed it from the wheel; run.sh says how
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,12 @@ from stoker import Loader, transforms
 
 BINARIES = Path(os.environ.get("STOKER_TEST_BINARIES", ""))
 SMALL = [transforms.RandomResizedCrop(32), transforms.RandomHorizontalFlip()]
+
+
+def documented(page: str, number: int) -> str:
+    """The YAML block of that number in a page of docs/."""
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[number]
 
 
 def loader_of(server, batch_size=16, **options):

@@ -8,6 +8,7 @@ import tarfile
 
 import numpy
 import pytest
+from conftest import documented
 
 from stoker import Loader
 from stoker import transforms as ours
@@ -23,24 +24,26 @@ def scene(seed):
     return draw.integers(0, 256, (height, width, 3)).astype(numpy.uint8), labels.astype(numpy.uint8)
 
 
+def write_shard(path, members):
+    """Writes the scenes as tar: `members` says for each extension whether it is the pixels, 0, or the labels, 1."""
+    image_module = pytest.importorskip("PIL.Image")
+    with tarfile.open(path, "w") as shard:
+        for number in range(SAMPLES):
+            for extension, which in members.items():
+                file = io.BytesIO()
+                kind = {"jpg": "jpeg"}.get(extension, "png")
+                image_module.fromarray(scene(number)[which]).save(file, kind)
+                member = tarfile.TarInfo(f"{number:04}.{extension}")
+                member.size = file.tell()
+                file.seek(0)
+                shard.addfile(member, file)
+
+
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory):
     """A configuration of samples with an image, its labels and the bits of what is not 0 there."""
-    image_module = pytest.importorskip("PIL.Image")
     folder = tmp_path_factory.mktemp("scenes")
-
-    def png(pixels):
-        file = io.BytesIO()
-        image_module.fromarray(pixels).save(file, "png")
-        return file.getvalue()
-
-    with tarfile.open(folder / "scenes.tar", "w") as shard:
-        for number in range(SAMPLES):
-            pixels, labels = scene(number)
-            for extension, content in (("png", png(pixels)), ("seg.png", png(labels))):
-                member = tarfile.TarInfo(f"{number:04}.{extension}")
-                member.size = len(content)
-                shard.addfile(member, io.BytesIO(content))
+    write_shard(folder / "scenes.tar", {"png": 0, "seg.png": 1})
     fields = {
         "image": "png",
         "labels": {"from": "seg.png", "kind": "label_map"},
@@ -68,6 +71,15 @@ def test_labels_are_int64_and_bits_are_bytes(served):
     assert images.dtype == "float32" and images.shape == (SAMPLES, 3, 32, 32)
     assert labels.dtype == "int64" and labels.shape == (SAMPLES, 32, 32)
     assert there.dtype == "uint8" and ((labels != 0) == there).all() and 0 < there.mean() < 1
+
+
+def test_what_the_page_shows_works(start_server, tmp_path):
+    write_shard(tmp_path / "streets.tar", {"jpg": 0, "seg.png": 1, "road.png": 1})
+    (tmp_path / "stokerd.yaml").write_text(documented("fields.md", 0).replace("/data/streets", str(tmp_path)))
+    (tmp_path / "pipeline.yaml").write_text(documented("fields.md", 1))
+    images, labels, road = epoch_of(start_server("--config", tmp_path / "stokerd.yaml"), tmp_path / "pipeline.yaml")
+    assert images.dtype == "float16" and images.shape[1:3] == labels.shape[1:] == road.shape[1:] == (512, 512)
+    assert set(numpy.unique(labels)) == {0, 1, 2, 3, 4, 255}
 
 
 def test_one_hot_takes_labels(served):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 import pytest
+from conftest import documented
 
 from stoker import Loader, StokerError
 from stoker import transforms as ours
@@ -59,6 +60,14 @@ def test_each_element_is_normalized(served, features):
     made, _, _ = epoch_of(served, [rounded, *ops])
     half = features[1].astype(numpy.float16).astype(numpy.float32)
     assert made.dtype == "float16" and numpy.allclose(made, (half - mean) / std, atol=2e-3)
+
+
+def test_what_the_page_shows_works(served, tmp_path, features):
+    torch = pytest.importorskip("torch")
+    (tmp_path / "pipeline.yaml").write_text(documented("fields.md", 2))
+    with Loader(served.address, transforms=tmp_path / "pipeline.yaml", batch_size=4, output="torch") as loader:
+        (made,) = next(iter(loader))
+    assert made.dtype == torch.bfloat16 and made.shape == (4, EXTENT)
 
 
 def test_labels_become_floats_beside_images_of_another_type(server):
