@@ -51,8 +51,8 @@ void Place(const Image& image, int64_t shrink, int64_t top, int64_t left, Pictur
 // Returns the label of pixel number `i` of image number `number`.
 int64_t LabelAt(const ImageMap& map, int64_t number, int64_t i, int64_t pixels) {
   if (map.kind != v1::FIELD_KIND_BINARY_MAP)
-    return WholeNumberAt(map.values->data, map.values->dtype, number * pixels + i);
-  const auto* bits = static_cast<const uint8_t*>(map.values->data) + number * ((pixels + 7) / 8);
+    return WholeNumberAt(map.values.data, map.values.dtype, number * pixels + i);
+  const auto* bits = static_cast<const uint8_t*>(map.values.data) + number * ((pixels + 7) / 8);
   return bits[i / 8] >> (7 - i % 8) & 1;
 }
 
@@ -100,7 +100,7 @@ std::vector<ImageMap> FindMaps(const Tensor& images, const std::vector<Tensor>& 
     const std::vector<int64_t>& shape = fields[i].shape;
     const bool fits =
         images.shape.size() == 4 && shape.size() == 3 && std::equal(shape.begin(), shape.end(), images.shape.begin());
-    if (IsMap(kind) && fits) maps.push_back({&fields[i], kind});
+    if (IsMap(kind) && fits) maps.push_back({fields[i], kind});
   }
   return maps;
 }

@@ -26,7 +26,7 @@ const Tensor* FindImages(const std::vector<Tensor>& fields);
 
 // A label map or binary map of each image, N × height × width, as servers send it.
 struct ImageMap {
-  const Tensor* values;
+  Tensor values;
   v1::FieldKind kind;
 };
 
