@@ -25,7 +25,7 @@ absl::Status Description<v1::ToDtype>::Validate(const v1::ToDtype& op) {
   return absl::OkStatus();
 }
 
-// As many as there are channels or elements, which is for the device to say.
+// The device checks how many numbers there are: the op alone does not know the number of channels or elements.
 absl::Status Description<v1::Normalize>::Validate(const v1::Normalize& op) {
   for (auto [name, values] : {std::pair("mean", &op.mean()), std::pair("std", &op.std())}) {
     if (values->empty() || values->size() > kMaxChannels)

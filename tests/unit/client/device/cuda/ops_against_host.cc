@@ -134,7 +134,7 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   std::vector<uint64_t> positions(rows);
   std::iota(positions.begin(), positions.end(), random() % 1000);
   std::vector<uint8_t> vectors(rows * 10 * ByteSize(vector.dtype()));
-  // Of floats the highest byte lacks a bit of the exponent, so that none is NaN, whose bits nobody promises.
+  // The highest byte of a float lacks a bit of the exponent, so that no float is NaN, whose bits nobody promises.
   const size_t number_bytes = ByteSize(vector.dtype());
   const bool are_floats = !IsWholeNumber(vector.dtype());
   for (size_t i = 0; i < vectors.size(); ++i)
