@@ -2,8 +2,10 @@
 
     python make_data.py shapes FOLDER [--samples N]     for train_segmentation.py: drawings with label maps
     python make_data.py features FOLDER [--samples N]   for train_features.py: vectors of 256 float32 with labels
+    python make_data.py objects FOLDER [--samples N]    for train_detection.py: drawings with boxes and classes
+    python make_data.py captions FOLDER [--samples N]   for train_contrastive.py: drawings with captions
 
-It needs NumPy, and for shapes Pillow.
+It needs NumPy, and for drawings Pillow.
 """
 
 from __future__ import annotations
@@ -24,32 +26,83 @@ FEATURES, CLASSES = 256, 10
 Members = dict[str, bytes]  #: What a sample consists of, by extension.
 
 
+class Drawn(NamedTuple):
+    """A disk, a square or a ring, and where it is."""
+
+    kind: int  # 1, 2 or 3.
+    center: tuple[float, float]  # y and x in pixels.
+    size: float  # Half of its extent.
+
+    def cover(self, height: int, width: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """For each pixel whether the shape covers it, and whether it lies on the border."""
+        y, x = numpy.mgrid[:height, :width]
+        dy, dx = abs(y - self.center[0]), abs(x - self.center[1])
+        distance = numpy.maximum(dy, dx) if self.kind == 2 else numpy.hypot(dy, dx)
+        inside = distance < self.size
+        if self.kind == 3:
+            inside &= distance > self.size / 2
+        return inside, abs(distance - self.size) < 0.7
+
+
+def some_shapes(draw: numpy.random.Generator, height: int, width: int) -> list[Drawn]:
+    return [
+        Drawn(int(draw.integers(1, 4)), (draw.uniform(0, height), draw.uniform(0, width)), draw.uniform(10, 28))
+        for _ in range(draw.integers(2, 6))
+    ]
+
+
+def noise(draw: numpy.random.Generator, height: int, width: int) -> numpy.ndarray:
+    return draw.normal(100, 25, (height, width, 3))
+
+
 def shape(number: int) -> Members:
-    """Disks, squares and rings on noise, and for each pixel what is drawn there: 0 nothing, 1 disk, 2 square, 3 ring, and
-    255 where a shape ends, which is nobody's."""
+    """Shapes on noise, and for each pixel what is drawn there: 0 nothing, 1 disk, 2 square, 3 ring, and 255 where a shape
+    ends, which is nobody's."""
     draw = numpy.random.default_rng(number)
-    height, width = draw.integers(80, 140, 2)
-    image = draw.normal(100, 25, (height, width, 3))
-    labels = numpy.zeros((height, width), numpy.uint8)
-    y, x = numpy.mgrid[:height, :width]
-    for _ in range(draw.integers(2, 6)):
-        kind, size = draw.integers(1, 4), draw.uniform(10, 28)
-        dy, dx = abs(y - draw.uniform(0, height)), abs(x - draw.uniform(0, width))
-        distance = numpy.maximum(dy, dx) if kind == 2 else numpy.hypot(dy, dx)
-        inside = distance < size
-        if kind == 3:
-            inside &= distance > size / 2
+    height, width = map(int, draw.integers(80, 140, 2))
+    image, labels = noise(draw, height, width), numpy.zeros((height, width), numpy.uint8)
+    for drawn in some_shapes(draw, height, width):
+        inside, border = drawn.cover(height, width)
         image[inside] = draw.uniform(0, 255, 3) + draw.normal(0, 12, (inside.sum(), 3))
-        labels[inside] = kind
-        labels[abs(distance - size) < 0.7] = 255
-    return {"png": png(image.clip(0, 255).astype(numpy.uint8)), "seg.png": png(labels)}
+        labels[inside] = drawn.kind
+        labels[border] = 255
+    return {"png": png(image), "seg.png": png(labels)}
+
+
+def objects(number: int) -> Members:
+    """Shapes on noise, and the box and the class of each: left, top, right, bottom, and 0 disk, 1 square, 2 ring."""
+    draw = numpy.random.default_rng(number)
+    height, width = map(int, draw.integers(80, 140, 2))
+    image, document = noise(draw, height, width), {"boxes": [], "classes": []}
+    for drawn in some_shapes(draw, height, width):
+        image[drawn.cover(height, width)[0]] = draw.uniform(0, 255, 3)
+        (y, x), size = drawn.center, drawn.size
+        box = [max(x - size, 0), max(y - size, 0), min(x + size, width), min(y + size, height)]
+        document["boxes"].append([round(side, 2) for side in box])
+        document["classes"].append(drawn.kind - 1)
+    return {"png": png(image), "json": json.dumps(document).encode()}
+
+
+COLORS = {"red": (220, 40, 40), "green": (40, 200, 60), "blue": (50, 70, 230), "white": (250, 250, 250)}
+
+
+def caption(number: int) -> Members:
+    """Two shapes on noise, and a sentence that tells of them."""
+    draw = numpy.random.default_rng(number)
+    image, told = noise(draw, 64, 64), []
+    for center in ((32, 16), (32, 48)):
+        color = str(draw.choice(list(COLORS)))
+        drawn = Drawn(int(draw.integers(1, 4)), center, draw.uniform(8, 14))
+        image[drawn.cover(64, 64)[0]] = COLORS[color]
+        told.append(f"a {color} {('disk', 'square', 'ring')[drawn.kind - 1]}")
+    return {"png": png(image), "txt": f"{told[0]} beside {told[1]}".encode()}
 
 
 def png(pixels: numpy.ndarray) -> bytes:
     from PIL import Image  # Vectors need none.
 
     file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "png")
+    Image.fromarray(pixels.clip(0, 255).astype(numpy.uint8)).save(file, "png")
     return file.getvalue()
 
 
@@ -71,6 +124,15 @@ class Kind(NamedTuple):
 
 KINDS = {
     "shapes": Kind(shape, {"image": "png", "labels": {"from": "seg.png", "kind": "label_map"}}),
+    "objects": Kind(
+        objects,
+        {
+            "image": "png",
+            "boxes": {"json": "$.boxes", "kind": "boxes", "max_bytes": "1KiB", "typical_bytes": "64"},
+            "classes": {"json": "$.classes", "kind": "ragged", "max_bytes": "512", "typical_bytes": "32"},
+        },
+    ),
+    "captions": Kind(caption, {"image": "png", "caption": {"from": "txt", "kind": "text", "max_bytes": "256"}}),
     "features": Kind(feature, {"features": "npy", "label": "cls"}),
 }
 

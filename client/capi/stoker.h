@@ -200,12 +200,16 @@ STOKER_EXPORT stoker_code stoker_loader_names(const stoker_loader* loader, const
 // ---- batches ----
 
 // One field of a batch. The numbers of devices and of elements' types are DLPack's.
+//
+// A field whose samples differ in size (see "kind" in stoker_loader_describe) has two tensors. The one of its own name
+// has the rows of all samples, one after another. The other, NAME.offsets, has one int64 more than there are samples:
+// rows offsets[i] up to, but without, offsets[i + 1] are those of sample i. Such tensors stand behind all fields.
 typedef struct stoker_tensor {
   const char* name;
   // The elements, row by row, without padding; aligned to 256 bytes where the device made them. Null if there are none.
   const void* data;
   uint64_t bytes;
-  const int64_t* shape;  // `ndim` numbers; the first is the number of samples.
+  const int64_t* shape;  // `ndim` numbers; the first is the number of samples, or of rows.
   int32_t ndim;
   int32_t device_type;  // 1 is the CPU, 2 is CUDA.
   int32_t device_id;

@@ -21,6 +21,7 @@
 #include "client/loader/epoch_digest.h"
 #include "client/loader/loader.h"
 #include "common/check.h"
+#include "common/fields/span_layout.h"
 #include "common/status_macros.h"
 #include "common/time/steady_time.h"
 
@@ -143,7 +144,8 @@ Bench::Bench(const BenchFlags& flags, const SavedState& saved, std::unique_ptr<E
   const v1::DescribeResponse& description = loader.description();
   figures_.dataset = dataset;
   figures_.fingerprint = absl::BytesToHexString(description.identity().fingerprint());
-  figures_.sample_bytes = description.sample_bytes();
+  figures_.sample_bytes =
+      SpanLayout(std::vector<v1::Field>(description.fields().begin(), description.fields().end())).typical_bytes();
   figures_.parallelism = description.parallelism();
   figures_.state = flags.state;
   figures_.from = saved.cursor;
@@ -189,10 +191,12 @@ absl::Status Bench::Take(const Batch& batch) {
   samples_ += batch.real();
   for (const Substituted& substituted : batch.substituted())
     if (figures_.substituted.size() < kMostSubstituted) figures_.substituted.push_back(substituted);
-  const Tensor* images = FindImages(batch.server_tensors());
-  figures_.images = images != nullptr;
-  if (!flags_.sheet.empty() && !sheet_.has_value() && images != nullptr && batch.size() > 0)
-    sheet_ = ContactSheet(*images, kSheetTiles);
+  const bool wants_sheet = !flags_.sheet.empty() && !sheet_.has_value();
+  if (batches_ == 1 || wants_sheet) {
+    const Tensor* images = FindImages(batch.server_tensors());
+    figures_.images = images != nullptr;
+    if (wants_sheet && images != nullptr && batch.size() > 0) sheet_ = ContactSheet(*images, kSheetTiles);
+  }
   if (digest_ != nullptr) STOKER_RETURN_IF_ERROR(Digest(batch));
   progress_.Update(batches_, samples_);
   if (SteadyNow() - looked_ >= kBetweenLooks) {

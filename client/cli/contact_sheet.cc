@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
@@ -77,6 +78,73 @@ std::vector<uint8_t> Overlaid(const Image& image, const ImageMap& map, int64_t n
   return overlaid;
 }
 
+// Draws into the pixels of one image.
+class Drawing {
+ public:
+  explicit Drawing(const Image& image)
+      : height_(image.height),
+        width_(image.width),
+        pixels_(image.pixels, image.pixels + image.height * image.width * kChannels),
+        stroke_(static_cast<int>(1 + std::max(height_, width_) / 256)) {}
+
+  // Fills from (left, top) up to, but without, (right, bottom), as far as it lies in the image.
+  void Fill(double left, double top, double right, double bottom, int64_t color) {
+    const auto bound = [](double x, int64_t most) {  // Also of what is no number.
+      return x >= 0 ? static_cast<int64_t>(std::min(x, static_cast<double>(most))) : 0;
+    };
+    for (int64_t y = bound(top, height_); y < bound(bottom, height_); ++y)
+      for (int64_t x = bound(left, width_); x < bound(right, width_); ++x)
+        for (int c = 0; c < kChannels; ++c)
+          pixels_[(y * width_ + x) * kChannels + c] = static_cast<uint8_t>(ColorOf(color, c));
+  }
+
+  // Draws the border of a box, inside of it.
+  void Outline(double left, double top, double right, double bottom, int64_t color) {
+    Fill(left, top, right, std::min(top + stroke_, bottom), color);
+    Fill(left, std::max(bottom - stroke_, top), right, bottom, color);
+    Fill(left, top, std::min(left + stroke_, right), bottom, color);
+    Fill(std::max(right - stroke_, left), top, right, bottom, color);
+  }
+
+  void Dot(double x, double y, int64_t color) {
+    Fill(x - stroke_, y - stroke_, x + stroke_ + 1, y + stroke_ + 1, color);
+  }
+
+  std::vector<uint8_t> Take() { return std::move(pixels_); }
+
+ private:
+  const int64_t height_, width_;
+  std::vector<uint8_t> pixels_;
+  const int stroke_;  // pixels
+};
+
+void DrawBox(const float* row, v1::BoxFormat format, int64_t color, Drawing& drawing) {
+  const double a = row[0], b = row[1], c = row[2], d = row[3];
+  switch (format) {
+    case v1::BOX_FORMAT_XYWH: return drawing.Outline(a, b, a + c, b + d, color);
+    case v1::BOX_FORMAT_CXCYWH: return drawing.Outline(a - c / 2, b - d / 2, a + c / 2, b + d / 2, color);
+    default: return drawing.Outline(a, b, c, d, color);
+  }
+}
+
+// Returns the pixels of the image with its boxes or keypoints drawn on it.
+std::vector<uint8_t> Marked(const Image& image, const ImagePoints& points, int64_t number) {
+  Drawing drawing(image);
+  const auto* offsets = static_cast<const int64_t*>(points.offsets.data);
+  int64_t numbers = 1;  // of a row
+  for (size_t i = 1; i < points.rows.shape.size(); ++i) numbers *= points.rows.shape[i];
+  for (int64_t row = offsets[number]; row < offsets[number + 1]; ++row) {
+    const float* values = static_cast<const float*>(points.rows.data) + row * numbers;
+    const int64_t color = row - offsets[number] + 1;
+    if (points.kind == v1::FIELD_KIND_BOXES) {
+      DrawBox(values, points.box_format, color, drawing);
+    } else {
+      for (int64_t i = 0; i < numbers; i += 2) drawing.Dot(values[i], values[i + 1], color);
+    }
+  }
+  return drawing.Take();
+}
+
 absl::Status ToStatus(int error) {
   if (error == SPNG_OK) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("cannot encode the picture as PNG: ", spng_strerror(error)));
@@ -92,27 +160,33 @@ const Tensor* FindImages(const std::vector<Tensor>& fields) {
   return nullptr;
 }
 
-std::vector<ImageMap> FindMaps(const Tensor& images, const std::vector<Tensor>& fields,
-                               const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
-  std::vector<ImageMap> maps;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const v1::FieldKind kind = sent[static_cast<int>(i)].kind();
+Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
+                      const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
+  Overlays overlays;
+  if (images.shape.size() != 4) return overlays;
+  const auto fields_sent = static_cast<size_t>(sent.size());
+  size_t offsets = fields_sent;  // The next field whose samples differ in size has its offsets there.
+  for (size_t i = 0; i < fields_sent; ++i) {
+    const v1::Field& field = sent[static_cast<int>(i)];
     const std::vector<int64_t>& shape = fields[i].shape;
-    const bool fits =
-        images.shape.size() == 4 && shape.size() == 3 && std::equal(shape.begin(), shape.end(), images.shape.begin());
-    if (IsMap(kind) && fits) maps.push_back({fields[i], kind});
+    if (IsMap(field.kind()) && shape.size() == 3 && std::equal(shape.begin(), shape.end(), images.shape.begin()))
+      overlays.maps.push_back({fields[i], field.kind()});
+    if (HasPoints(field.kind()))
+      overlays.points.push_back({fields[i], fields[offsets], field.kind(), field.box_format()});
+    if (IsVariable(field.kind())) ++offsets;
   }
-  return maps;
+  return overlays;
 }
 
-Picture ContactSheet(const Tensor& images, int64_t count, const std::vector<ImageMap>& maps) {
+Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays) {
   STOKER_CHECK(images.dtype == v1::DTYPE_UINT8 && images.shape.size() >= 4 && images.shape.back() == kChannels);
   const size_t axes = images.shape.size();
   const int64_t all = axes == 5 ? images.shape[0] * images.shape[1] : images.shape[0];
   const int64_t height = images.shape[axes - 3], width = images.shape[axes - 2];
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
   const int64_t step_y = (height - 1) / shrink + 1 + kMargin, step_x = (width - 1) / shrink + 1 + kMargin;
-  const int64_t tiles_each = 1 + static_cast<int64_t>(maps.size()), tiles = std::min(count, all) * tiles_each;
+  const auto maps = static_cast<int64_t>(overlays.maps.size()), points = static_cast<int64_t>(overlays.points.size());
+  const int64_t tiles_each = 1 + maps + points, tiles = std::min(count, all) * tiles_each;
   const int64_t most_columns = std::max<int64_t>(kColumns / tiles_each, 1) * tiles_each;
   const int64_t columns = std::clamp<int64_t>(tiles, 1, most_columns),
                 rows = std::max<int64_t>(1, (tiles - 1) / columns + 1);
@@ -120,12 +194,13 @@ Picture ContactSheet(const Tensor& images, int64_t count, const std::vector<Imag
   Picture sheet{.height = rows * step_y + kMargin, .width = columns * step_x + kMargin};
   sheet.pixels.assign(sheet.height * sheet.width * kChannels, kBackground);
   for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t number = tile / tiles_each, map = tile % tiles_each - 1;
+    const int64_t number = tile / tiles_each, overlay = tile % tiles_each - 1;
     Image image = {static_cast<const uint8_t*>(images.data) + number * height * width * kChannels, height, width};
-    std::vector<uint8_t> overlaid;
-    if (map >= 0) {
-      overlaid = Overlaid(image, maps[map], number);
-      image.pixels = overlaid.data();
+    std::vector<uint8_t> drawn;
+    if (overlay >= 0) {
+      drawn = overlay < maps ? Overlaid(image, overlays.maps[overlay], number)
+                             : Marked(image, overlays.points[overlay - maps], number);
+      image.pixels = drawn.data();
     }
     Place(image, shrink, kMargin + tile / columns * step_y, kMargin + tile % columns * step_x, sheet);
   }

@@ -30,16 +30,29 @@ struct ImageMap {
   v1::FieldKind kind;
 };
 
-// Returns those of `fields` that are maps of the size of `images`, of which each sample has one. `sent` are the same
-// fields as a server describes them.
-std::vector<ImageMap> FindMaps(const Tensor& images, const std::vector<Tensor>& fields,
-                               const google::protobuf::RepeatedPtrField<v1::Field>& sent);
+// Boxes or keypoints of each image, as servers send them, and their offsets (see Tensor).
+struct ImagePoints {
+  Tensor rows, offsets;
+  v1::FieldKind kind;
+  v1::BoxFormat box_format;
+};
+
+// What lies on images.
+struct Overlays {
+  std::vector<ImageMap> maps;
+  std::vector<ImagePoints> points;
+};
+
+// Returns those of `fields` that are maps of the size of `images`, of which each sample has one, or boxes or keypoints.
+// `sent` are the same fields as a server describes them; offsets may follow.
+Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
+                      const google::protobuf::RepeatedPtrField<v1::Field>& sent);
 
 // Draws the first `count` images, or all if there are fewer, side by side, up to eight in a row, with margins between
-// them. Each stands before copies of it over which one of its maps is laid: a color for each label but 0. Images with a
-// side above 512 pixels are made smaller by averaging. Requires a tensor from FindImages, on the CPU, with images of at
-// least one pixel, and maps of them.
-Picture ContactSheet(const Tensor& images, int64_t count, const std::vector<ImageMap>& maps = {});
+// them. Each stands before copies of it over which one of its maps is laid, a color for each label but 0, or on which
+// its boxes or keypoints are drawn, a color for each row. Images with a side above 512 pixels are made smaller by
+// averaging. Requires a tensor from FindImages, on the CPU, with images of at least one pixel, and overlays of them.
+Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays = {});
 
 // Returns the bytes of a PNG file of the picture. ResourceExhausted if there is no memory for it.
 absl::StatusOr<std::string> EncodePng(const Picture& picture);

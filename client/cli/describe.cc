@@ -14,6 +14,7 @@
 #include "common/config/byte_size.h"
 #include "common/config/yaml_proto.h"
 #include "common/fields/schema.h"
+#include "common/fields/span_layout.h"
 #include "common/pipeline/device_pipeline.h"
 #include "common/status_macros.h"
 
@@ -29,6 +30,10 @@ constexpr char kExamples[] = R"(Examples:
       See in how many passes the server's ops are done, what is merged and what is left out.)";
 
 std::string ShapeOf(const v1::Field& field) {
+  if (IsVariable(field.kind()))
+    return absl::StrCat(KindName(field.kind()), field.kind() == v1::FIELD_KIND_BOXES ? " " : "",
+                        field.kind() == v1::FIELD_KIND_BOXES ? BoxFormatName(field.box_format()) : "", ", rows",
+                        field.shape().empty() ? "" : "×", absl::StrJoin(field.shape(), "×"));
   return field.shape().empty() ? "scalar" : absl::StrJoin(field.shape(), "×");
 }
 
@@ -37,8 +42,9 @@ absl::StatusOr<std::string> Fields(const std::string& title, const std::vector<v
   std::string text, label = title;
   for (const v1::Field& field : fields) {
     STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(field));
-    absl::StrAppendFormat(&text, "%-13s%-12s %-8s %s, %d bytes\n", label, Printable(field.name()),
-                          DtypeName(field.dtype()), ShapeOf(field), bytes);
+    absl::StrAppendFormat(&text, "%-13s%-12s %-8s %s, %s%d bytes\n", label, Printable(field.name()),
+                          DtypeName(field.dtype()), ShapeOf(field), IsVariable(field.kind()) ? "up to " : "",
+                          IsVariable(field.kind()) ? field.max_bytes() : bytes);
     label.clear();
   }
   return text;
@@ -54,7 +60,7 @@ absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, c
 std::string Layout(const std::vector<v1::Field>& fields) {
   std::vector<absl::string_view> images;
   for (const v1::Field& field : fields)
-    if (field.shape_size() >= 3) images.push_back(field.name());
+    if (field.shape_size() >= 3 && field.kind() == v1::FIELD_KIND_UNSPECIFIED) images.push_back(field.name());
   if (images.empty()) return "";
   return absl::StrFormat("%-13s%s: height × width × channels as sent; torch gets channels × height × width\n", "layout",
                          Printable(absl::StrJoin(images, ", ")));
@@ -95,9 +101,12 @@ absl::StatusOr<std::string> Describe(const std::string& dataset, const v1::Descr
   absl::StrAppendFormat(&text, "%-13sversion %d, check %016x\n", "pixels", identity.pixel_version(),
                         identity.pixel_check());
   absl::StrAppend(&text, as_sent, on_device);
-  absl::StrAppendFormat(&text, "%-13s%d bytes as sent\n", "sample", response.sample_bytes());
-  absl::StrAppendFormat(&text, "%-13s%d samples, %s\n", "span", response.span_samples(),
-                        FormatByteSize(response.span_samples() * response.sample_bytes()));
+  const SpanLayout layout(fields);
+  const char* const most = layout.variable().empty() ? "" : "at most ";
+  absl::StrAppendFormat(&text, "%-13s%s%d bytes as sent\n", "sample", most, response.sample_bytes());
+  absl::StrAppendFormat(&text, "%-13s%d samples, %s%s\n", "span", response.span_samples(),
+                        layout.variable().empty() ? "" : "about ",
+                        FormatByteSize(response.span_samples() * layout.typical_bytes()));
   absl::StrAppendFormat(&text, "%-13s%s, %d spans at once\n", "server", Printable(response.build()),
                         response.parallelism());
   absl::StrAppend(&text, Layout(fields), "pipeline\n", Indented(ToYaml(response.pipeline())));

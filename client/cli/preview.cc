@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,8 +8,10 @@
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
 #include "client/cli/output_file.h"
+#include "client/cli/printable.h"
 #include "client/cli/stop_signal.h"
 #include "client/loader/loader.h"
+#include "common/fields/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -16,8 +19,8 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
-      Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. A label map or
-      binary map is laid over its image, which stands before it.
+      Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. Behind each
+      image stand copies of it with its maps laid over it, and with its boxes and keypoints. Text is printed.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
       Draw 64 samples in the order of another seed.)";
 
@@ -28,13 +31,29 @@ struct PreviewFlags {
   std::string output = "sheet.png";
 };
 
+// Prints the text of the first `count` samples, a line for each: "3 caption: a dog".
+void PrintTexts(const Batch& batch, int64_t count, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
+  const std::vector<Tensor>& fields = batch.server_tensors();
+  int next = sent.size();  // The next field whose samples differ in size has its offsets there.
+  for (int i = 0; i < sent.size(); ++i) {
+    if (!IsVariable(sent[i].kind())) continue;
+    const auto* offsets = static_cast<const int64_t*>(fields[next++].data);
+    const auto* text = static_cast<const char*>(fields[i].data);
+    for (int64_t sample = 0; sent[i].kind() == v1::FIELD_KIND_TEXT && sample < count; ++sample) {
+      const std::string value(text + offsets[sample], text + offsets[sample + 1]);
+      absl::PrintF("%d %s: %s\n", sample + 1, Printable(sent[i].name()), Printable(value));
+    }
+  }
+}
+
 absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader.Next());
   if (!batch.has_value()) return absl::NotFoundError("the dataset is empty");
   const Tensor* images = FindImages(batch->server_tensors());
   if (images == nullptr)
     return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
-  return ContactSheet(*images, count, FindMaps(*images, batch->server_tensors(), loader.description().fields()));
+  PrintTexts(*batch, std::min(count, batch->size()), loader.description().fields());
+  return ContactSheet(*images, count, FindOverlays(*images, batch->server_tensors(), loader.description().fields()));
 }
 
 absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {

@@ -14,8 +14,8 @@ namespace stoker {
 // What a benchmark measured. Plain values.
 struct Figures {
   std::string dataset;
-  std::string fingerprint;  // hexadecimal
-  uint64_t sample_bytes = 0;
+  std::string fingerprint;               // hexadecimal
+  uint64_t sample_bytes = 0;             // of a usual sample as it is sent
   bool images = false;                   // whether samples are images
   uint32_t parallelism = 0;              // spans that one server works on at once
   double seconds = 0;                    // from the first call of Next() to the end

@@ -44,15 +44,22 @@ class TensorMemory {
 };
 
 // One field of a batch. Elements lie row by row, without padding.
+//
+// A field whose samples differ in size has two tensors. The one of its own name has the rows of all samples, one after
+// the other. The other, whose name OffsetsName gives, has one int64 more than there are samples: rows offsets[i] up to,
+// but without, offsets[i + 1] are those of sample i.
 struct Tensor {
   std::string name;
   v1::Dtype dtype = v1::DTYPE_UINT8;
-  std::vector<int64_t> shape;  // the number of samples, then one sample's shape
+  std::vector<int64_t> shape;  // the number of samples, or of rows, then the shape of one
   const void* data = nullptr;  // an address in the memory of `device`
   uint64_t bytes = 0;          // size of `data`
   DeviceId device;
   std::shared_ptr<TensorMemory> memory;  // owns `data`
 };
+
+// Returns the name of the tensor of the offsets of a field; no field can have such a name.
+inline std::string OffsetsName(const std::string& field) { return field + ".offsets"; }
 
 // Host memory in which spans land, of the kind that the device wants: aligned to 256 bytes, and page-locked for a GPU.
 class HostSlab {
@@ -69,13 +76,22 @@ struct HostBatch {
   // For each row the position whose draws it has. A substitute has those of the position that it was taken from.
   std::span<const uint64_t> positions;
 
-  std::vector<std::span<const uint8_t>> fields;  // each field's bytes of all rows, in a span's order
+  // Each field's bytes of all rows, in a span's order. Nothing for a field whose samples differ in size.
+  std::vector<std::span<const uint8_t>> fields;
 
-  // Owns what `fields` point to. Null if that outlives all tensors made of this batch.
+  // Owns what `fields` and `variable` point to. Null if that outlives all tensors made of this batch.
   std::shared_ptr<HostSlab> slab;
 
   // The position by which batch ops are drawn. Unset: that of the first row, positions[0].
   std::optional<uint64_t> first_position;
+
+  // The samples of a field that differ in size.
+  struct Rows {
+    size_t field = 0;                             // its index
+    std::vector<std::span<const uint8_t>> parts;  // the samples in order, some of them in each part
+    std::vector<int64_t> offsets;                 // where each sample's rows begin, and where the last one's end
+  };
+  std::vector<Rows> variable;  // in the order of the fields
 
   int64_t rows() const { return static_cast<int64_t>(positions.size()); }
 
@@ -95,7 +111,8 @@ class Device {
   // if it is refused or there is no memory at all.
   virtual absl::StatusOr<std::unique_ptr<HostSlab>> AllocateSlab(uint64_t bytes, bool needed) = 0;
 
-  // Runs `pipeline` on a batch and returns the fields that it hands out, in order. An asynchronous device only queues
+  // Runs `pipeline` on a batch and returns the fields that it hands out, in order, and then the offsets of those whose
+  // samples differ in size. An asynchronous device only queues
   // that, and keeps the batch's slab for as long as it reads it. Once a device's queue has failed, every later call
   // fails with the same error, under the device's own name for it.
   virtual absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) = 0;

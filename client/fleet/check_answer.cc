@@ -77,6 +77,12 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
       return absl::InvalidArgumentError(
           absl::StrCat("field '", field.name(), "' is of a kind that this client does not know (",
                        static_cast<int>(field.kind()), "); upgrade the client, or leave it out by pipeline.fields"));
+    if (!v1::BoxFormat_IsValid(field.box_format()))
+      return absl::InvalidArgumentError(absl::StrCat("field '", field.name(),
+                                                     "' has boxes in a format that this client does not know (",
+                                                     static_cast<int>(field.box_format()),
+                                                     "); upgrade the client, or leave it out by "
+                                                     "pipeline.fields"));
     const auto bytes = ByteSize(field);
     if (!bytes.ok()) return Implausible(std::string(bytes.status().message()));
     if (const absl::Status kind = CheckKind(field); !kind.ok()) return Implausible(std::string(kind.message()));
@@ -85,6 +91,9 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
   if (sample_bytes < 1 || sample_bytes > kMaxSampleBytes || sample_bytes != response.sample_bytes())
     return Implausible(absl::StrCat("it describes samples of ", response.sample_bytes(), " bytes, whose fields have ",
                                     sample_bytes, ", and at most ", kMaxSampleBytes, " can be"));
+  if (response.span_samples() > 1 && response.span_samples() * sample_bytes > kMaxSampleBytes)
+    return Implausible(
+        absl::StrCat("it describes spans of ", response.span_samples(), " samples of ", sample_bytes, " bytes"));
   return absl::OkStatus();
 }
 

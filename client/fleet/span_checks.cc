@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/fields/span_layout.h"
 #include "common/identity/mix.h"
 
 namespace stoker {
@@ -23,13 +24,16 @@ std::vector<uint64_t> Substitutes(const v1::SpanHeader& header) {
   return folded;
 }
 
-Making::Hash HashSample(Making::Hash hash, std::span<const std::span<uint8_t>> fields, size_t sample, size_t samples) {
-  for (const std::span<uint8_t>& field : fields) {
-    const size_t bytes = field.size() / samples;
-    const auto digest = XXH3_128bits_withSeed(field.data() + sample * bytes, bytes, hash[0] ^ std::rotl(hash[1], 32));
+// Adds the next sample of a field to each sample's hash.
+void HashField(const FieldSamples& field, std::vector<Making::Hash>& hashes) {
+  const uint8_t* sample = field.bytes.data();
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    Making::Hash& hash = hashes[i];
+    const size_t bytes = field.sizes.empty() ? field.bytes.size() / hashes.size() : SizeAt(field.sizes, i);
+    const auto digest = XXH3_128bits_withSeed(sample, bytes, hash[0] ^ std::rotl(hash[1], 32));
     hash = {digest.low64, digest.high64};
+    sample += bytes;
   }
-  return hash;
 }
 
 std::string SampleIs(const SpanCheck& check, const DifferingSample& sample, const std::string& name) {
@@ -62,14 +66,14 @@ bool IsChecked(const SpanId& span, uint64_t seed, double share) {
   return static_cast<double>(MixAll({kCheckDomain, seed, span.epoch, span.start})) < std::ldexp(share, 64);
 }
 
-Making LookAt(int endpoint, std::string server, const v1::SpanHeader& header,
-              std::span<const std::span<uint8_t>> fields, uint64_t secret) {
+Making LookAt(int endpoint, std::string server, const v1::SpanHeader& header, std::span<const FieldSamples> fields,
+              uint64_t secret) {
   Making making{.endpoint = endpoint, .server = std::move(server)};
   making.ids.assign(header.sample_ids().begin(), header.sample_ids().end());
   const std::vector<uint64_t> substitutes = Substitutes(header);
   for (size_t i = 0; i < making.ids.size(); ++i)
-    making.samples.push_back(
-        HashSample({secret, MixAll({secret, making.ids[i], substitutes[i]})}, fields, i, making.ids.size()));
+    making.samples.push_back({secret, MixAll({secret, making.ids[i], substitutes[i]})});
+  for (const FieldSamples& field : fields) HashField(field, making.samples);
   return making;
 }
 

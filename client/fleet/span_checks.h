@@ -39,10 +39,16 @@ struct Making {
   }
 };
 
-// Returns what a server made. `fields` has each field's bytes, one sample after the other. Hashes are XXH3-128, keyed
-// by `secret`, so that no server can make other samples with equal hashes on purpose. Requires an id for each sample.
-Making LookAt(int endpoint, std::string server, const v1::SpanHeader& header,
-              std::span<const std::span<uint8_t>> fields, uint64_t secret);
+// The samples of one field of a span.
+struct FieldSamples {
+  std::span<const uint8_t> bytes;  // of one sample after the other
+  std::span<const uint8_t> sizes;  // as they are sent, where samples differ in size; else nothing
+};
+
+// Returns what a server made. Hashes are XXH3-128, keyed by `secret`, so that no server can make other samples with
+// equal hashes on purpose. Requires an id for each sample, and sizes that SpanLayout::CheckSizes took.
+Making LookAt(int endpoint, std::string server, const v1::SpanHeader& header, std::span<const FieldSamples> fields,
+              uint64_t secret);
 
 // Returns what a server made that found one of the span's samples bad.
 Making Refusal(int endpoint, std::string server, const v1::Error& error);

@@ -8,6 +8,7 @@
 #include "client/receive/transport.h"
 #include "common/check.h"
 #include "common/identity/mix.h"
+#include "common/status_macros.h"
 #include "common/time/steady_time.h"
 
 namespace stoker {
@@ -58,6 +59,7 @@ SpanSource::SpanSource(Options options)
     : client_(options.client),
       open_(std::move(options.open)),
       description_(std::move(options.description)),
+      layout_(std::vector<v1::Field>(description_.fields().begin(), description_.fields().end())),
       verify_(options.verify),
       on_difference_(std::move(options.on_difference)),
       secret_(uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
@@ -224,7 +226,7 @@ absl::Status SpanSource::CheckShape(uint64_t stream_key, const SpanMessage& span
   const v1::SpanHeader& header = span.header;
   if (header.stream_key() != stream_key) return absl::DataLossError("a span of another stream");
   if (header.has_error()) return absl::OkStatus();
-  if (span.payload_bytes != header.count() * description_.sample_bytes() ||
+  if (span.payload_bytes != layout_.PayloadBytes(header) ||
       header.sample_ids_size() != static_cast<int>(header.count()) ||
       (open_.names() && header.names_size() != static_cast<int>(header.count())))
     return absl::DataLossError(absl::StrCat("a span of ", header.count(), " samples with ", span.payload_bytes,
@@ -237,8 +239,7 @@ void SpanSource::OnSpan(int id, const SpanMessage& message) {
   const v1::SpanHeader& header = message.header;
   Ticket ticket = 0;
   uint64_t stream_key = 0;
-  std::vector<std::span<uint8_t>> destinations;
-  std::shared_ptr<void> owner;  // Keeps the destinations while they are written to without the lock.
+  Request wanted;  // Keeps the destinations while they are written to without the lock.
   {
     absl::MutexLock lock(&mutex_);
     const auto owed = scheduler_.Arrived(id, {header.epoch(), header.start(), header.count()});
@@ -248,21 +249,60 @@ void SpanSource::OnSpan(int id, const SpanMessage& message) {
     if (!Scheduler::IsCheck(ticket)) {
       const auto request = requests_.find(ticket);
       if (request == requests_.end()) return;  // This is being shut down.
-      destinations = request->second->destinations;
-      owner = request->second->owner;
+      wanted.destinations = request->second->destinations;
+      wanted.owner = request->second->owner;
+      wanted.room = request->second->room;
     }
   }
   absl::Status status = CheckShape(stream_key, message);
   if (status.ok() && Scheduler::IsCheck(ticket)) return OnCheck(id, ticket, message);
-  if (status.ok() && header.has_error()) destinations.clear();
-  if (status.ok()) status = CopyPayload(message, destinations);
+  absl::StatusOr<Landing> landing = Landing();
+  if (status.ok() && !header.has_error()) landing = LandingOf(wanted, header);
+  if (!landing.ok()) return OnNoRoom(ticket, landing.status());
+  if (status.ok()) status = Land(message, *landing);
   if (!status.ok()) return OnGarbled(id, ticket, status);
   if (header.has_error()) return OnFailedSpan(id, ticket, header.error());
-  OnGoodSpan(id, ticket, message, destinations, begun);
+  OnGoodSpan(id, ticket, message, landing->fields, begun);
 }
 
-void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message,
-                            std::span<const std::span<uint8_t>> fields, absl::Time begun) {
+absl::StatusOr<SpanSource::Landing> SpanSource::LandingOf(const Request& request, const v1::SpanHeader& header) const {
+  Landing landing;
+  landing.fields.resize(request.destinations.size());
+  for (const SpanLayout::Part& part : layout_.PartsOf(header)) {
+    FieldSamples& field = landing.fields[part.field];
+    std::span<uint8_t> to = request.destinations[part.field];
+    if (part.holds == SpanLayout::Part::Holds::kValues) {
+      STOKER_ASSIGN_OR_RETURN(to, request.room(part.field, part.bytes));
+    }
+    (part.holds == SpanLayout::Part::Holds::kSizes ? field.sizes : field.bytes) = to;
+    landing.destinations.push_back(to);
+  }
+  return landing;
+}
+
+absl::Status SpanSource::Land(const SpanMessage& span, const Landing& landing) const {
+  STOKER_RETURN_IF_ERROR(CopyPayload(span, landing.destinations));
+  for (size_t i = 0; i < landing.fields.size(); ++i)
+    if (const FieldSamples& field = landing.fields[i]; !field.sizes.empty())
+      STOKER_RETURN_IF_ERROR(layout_.CheckSizes(i, field.sizes, field.bytes.size()));
+  return absl::OkStatus();
+}
+
+void SpanSource::OnNoRoom(Ticket ticket, const absl::Status& status) {
+  std::unique_ptr<Pending> request;
+  Cancels cancels;
+  {
+    absl::MutexLock lock(&mutex_);
+    AddCancels(scheduler_.Forget({ticket}), cancels);
+    request = TakeRequest(ticket);
+  }
+  for (const auto& [stream, span] : cancels) stream->Cancel(span);
+  SendWants();
+  if (request != nullptr) request->done(status);
+}
+
+void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, std::span<const FieldSamples> fields,
+                            absl::Time begun) {
   const v1::SpanHeader& header = message.header;
   const SpanId span{header.epoch(), header.start(), header.count()};
   std::optional<Making> making;
@@ -370,7 +410,7 @@ std::vector<SpanSource::Ticket> SpanSource::Fetch(std::vector<Request> requests)
   {
     absl::MutexLock lock(&mutex_);
     for (Request& request : requests) {
-      tickets.push_back(scheduler_.Need(request.span, request.span.count * description_.sample_bytes()));
+      tickets.push_back(scheduler_.Need(request.span, request.span.count * layout_.typical_bytes()));
       requests_.emplace(tickets.back(), std::make_unique<Pending>(Pending{std::move(request), {}}));
     }
     if (links_.AllDiffer()) links_.TryDifferingNow();

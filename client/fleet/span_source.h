@@ -24,6 +24,7 @@
 #include "client/fleet/stats.h"
 #include "client/receive/span_stream.h"
 #include "client/schedule/scheduler.h"
+#include "common/fields/span_layout.h"
 
 namespace stoker {
 
@@ -50,10 +51,13 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   // One span to fetch.
   struct Request {
     SpanId span;
-    // Where each field's bytes go, in a span's order. They may be written to until this request's copy of `owner` is
-    // let go, which is after `done` was called or Forget returned.
+    // Where each field's samples go, and of those that differ in size the sizes. They may be written to until this
+    // request's copy of `owner` is let go, which is after `done` was called or Forget returned.
     std::vector<std::span<uint8_t>> destinations;
     std::shared_ptr<void> owner;  // Keeps the destinations.
+    // Returns room for a span's samples of a field whose samples differ in size. It is called for each such field, in
+    // order, and again where a span comes anew; what was returned last has the samples. An error ends the request.
+    std::function<absl::StatusOr<std::span<uint8_t>>(size_t field, uint64_t bytes)> room;
     // Called once, with the header of the span that came; or with DataLoss (a sample's bytes are bad),
     // FailedPrecondition (the pipeline does not fit them, or every server has other data now), or Unavailable (every
     // server failed the span; the message has each one's reason).
@@ -113,8 +117,21 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
 
   // OnSpan's parts.
   absl::Status CheckShape(uint64_t stream_key, const SpanMessage& span) const;
-  void OnGoodSpan(int link, Ticket ticket, const SpanMessage& span, std::span<const std::span<uint8_t>> fields,
+  void OnGoodSpan(int link, Ticket ticket, const SpanMessage& span, std::span<const FieldSamples> fields,
                   absl::Time begun) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnNoRoom(Ticket ticket, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Where the parts of a payload go, in its order, and each field's samples there.
+  struct Landing {
+    std::vector<std::span<uint8_t>> destinations;
+    std::vector<FieldSamples> fields;
+  };
+
+  // Returns where a request wants a span of its own, or the error of its `room`.
+  absl::StatusOr<Landing> LandingOf(const Request& request, const v1::SpanHeader& header) const;
+
+  // Copies a payload, and checks that its samples can be. DataLoss where its bytes are not those that were sent.
+  absl::Status Land(const SpanMessage& span, const Landing& landing) const;
   void OnFailedSpan(int link, Ticket ticket, const v1::Error& error) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnGarbled(int link, Ticket ticket, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -163,6 +180,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   Client* const client_;  // This does not own it: the transport's thread may destroy this, but no client.
   const v1::Open open_;
   const v1::DescribeResponse description_;
+  const SpanLayout layout_;  // of the description's fields
   const double verify_;
   const std::function<void(const absl::Status&)> on_difference_;
   const uint64_t secret_;  // See LookAt.

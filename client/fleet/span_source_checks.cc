@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "client/fleet/span_source.h"
 #include "client/receive/transport.h"
-#include "common/fields/schema.h"
 #include "common/time/steady_time.h"
 
 namespace stoker {
@@ -32,7 +31,7 @@ void SpanSource::BeginCheck(const SpanId& span, Making making) {
     ++totals_.unverified_spans;
     return;
   }
-  const Ticket ticket = scheduler_.Check(span, span.count * description_.sample_bytes(), {making.endpoint});
+  const Ticket ticket = scheduler_.Check(span, span.count * layout_.typical_bytes(), {making.endpoint});
   checks_.emplace(ticket, SpanCheck{span, {std::move(making)}});
 }
 
@@ -40,16 +39,20 @@ void SpanSource::OnCheck(int id, Ticket ticket, const SpanMessage& message) {
   const absl::Time begun = SteadyNow();
   const v1::SpanHeader& header = message.header;
   std::vector<uint8_t> payload(message.payload_bytes);
-  std::vector<std::span<uint8_t>> fields;
-  uint64_t offset = 0;
-  for (const v1::Field& field : description_.fields()) {
-    const uint64_t bytes = header.has_error() ? 0 : header.count() * ByteSize(field).value_or(0);
-    fields.push_back(std::span(payload).subspan(offset, bytes));
-    offset += bytes;
+  Landing landing;
+  if (!header.has_error()) {
+    landing.fields.resize(description_.fields_size());
+    uint64_t offset = 0;
+    for (const SpanLayout::Part& part : layout_.PartsOf(header)) {
+      FieldSamples& field = landing.fields[part.field];
+      landing.destinations.push_back(std::span(payload).subspan(offset, part.bytes));
+      (part.holds == SpanLayout::Part::Holds::kSizes ? field.sizes : field.bytes) = landing.destinations.back();
+      offset += part.bytes;
+    }
   }
-  if (auto status = CopyPayload(message, fields); !status.ok()) return OnGarbled(id, ticket, status);
+  if (auto status = Land(message, landing); !status.ok()) return OnGarbled(id, ticket, status);
   if (header.has_error()) return OnFailedCheck(id, ticket, header.error());
-  Making making = LookAt(-1, "", header, fields, secret_);
+  Making making = LookAt(-1, "", header, landing.fields, secret_);
   {
     absl::MutexLock lock(&mutex_);
     links_.Received(id);
@@ -128,7 +131,7 @@ void SpanSource::Judge(Ticket ticket, Making making) {
   const bool third = std::any_of(members.begin(), members.end(), [&](int it) { return !but.contains(it); });
   if (!third) but = {makings[1].endpoint};
   const SpanId& span = check.mapped().span;
-  check.key() = scheduler_.Check(span, span.count * description_.sample_bytes(), std::move(but));
+  check.key() = scheduler_.Check(span, span.count * layout_.typical_bytes(), std::move(but));
   checks_.insert(std::move(check));
 }
 

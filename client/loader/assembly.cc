@@ -7,13 +7,15 @@
 
 namespace stoker {
 
-Assembly::Assembly(const BatchSpec& spec, std::shared_ptr<HostSlab> slab, uint64_t span_samples, bool names)
+Assembly::Assembly(const BatchSpec& spec, std::shared_ptr<HostSlab> slab, uint64_t span_samples, bool names,
+                   size_t variable)
     : landed_(std::make_shared<LandedBatch>()) {
   landed_->spec = spec;
   landed_->slab = std::move(slab);
   landed_->positions.resize(spec.rows);
   landed_->sample_ids.resize(spec.rows);
   if (names) landed_->names.resize(spec.rows);
+  landed_->values.resize(variable);
   for (const Run& run : spec.runs) {
     for (uint64_t i = 0; i < run.count; ++i) landed_->positions[run.row + i] = run.start + i;
     for (const SpanId& span : CutSpans(spec.cursor.epoch, run, span_samples))
@@ -23,8 +25,9 @@ Assembly::Assembly(const BatchSpec& spec, std::shared_ptr<HostSlab> slab, uint64
   missing_ = parts_.size();
 }
 
-void Assembly::Land(const Part& part, const v1::SpanHeader& header) {
+void Assembly::Land(const Part& part, const v1::SpanHeader& header, std::span<const std::span<uint8_t>> values) {
   LandedBatch& batch = *landed_;
+  for (size_t i = 0; i < values.size(); ++i) batch.values[i].push_back({part.row, values[i]});
   for (uint32_t i = 0; i < part.span.count; ++i)
     batch.sample_ids[part.row + i] = header.sample_ids(static_cast<int>(i));
   if (!batch.names.empty())
@@ -53,6 +56,9 @@ void Assembly::Answered() {
   if (--missing_ > 0) return;
   std::sort(landed_->substituted.begin(), landed_->substituted.end(),
             [](const Substituted& a, const Substituted& b) { return a.position < b.position; });
+  for (auto& values : landed_->values)
+    std::sort(values.begin(), values.end(),
+              [](const LandedBatch::Values& a, const LandedBatch::Values& b) { return a.row < b.row; });
 }
 
 std::shared_ptr<LandedBatch> Assembly::landed() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct LandedBatch {
   std::vector<uint64_t> sample_ids;
   std::vector<std::string> names;        // Empty unless they were asked for.
   std::vector<Substituted> substituted;  // Sorted by position.
+
+  // The samples of a span of a field whose samples differ in size, and the first of their rows.
+  struct Values {
+    uint64_t row = 0;
+    std::span<const uint8_t> bytes;
+  };
+  std::vector<std::vector<Values>> values;  // For each such field in order, sorted by row.
 };
 
 // Puts a batch together from spans, which come in any order: says which spans to fetch, takes what their headers say,
@@ -43,8 +51,10 @@ class Assembly {
     uint64_t row = 0;
   };
 
-  // Spans are cut on the grid of `span_samples`, see CutSpans. Requires that `slab` has room for the batch.
-  Assembly(const BatchSpec& spec, std::shared_ptr<HostSlab> slab, uint64_t span_samples, bool names);
+  // Spans are cut on the grid of `span_samples`, see CutSpans. Requires that `slab` has room for the batch. `variable`
+  // is the number of fields whose samples differ in size.
+  Assembly(const BatchSpec& spec, std::shared_ptr<HostSlab> slab, uint64_t span_samples, bool names,
+           size_t variable = 0);
 
   const BatchSpec& spec() const { return landed_->spec; }
   const std::shared_ptr<HostSlab>& slab() const { return landed_->slab; }
@@ -52,9 +62,9 @@ class Assembly {
   // What to fetch. Each part is answered once, by Land or Fail.
   const std::vector<Part>& parts() const { return parts_; }
 
-  // A part is in the slab. Requires that the header has an id for each of its samples, and a name where names were
-  // asked for.
-  void Land(const Part& part, const v1::SpanHeader& header);
+  // A part is in the slab, and for each field whose samples differ in size in `values`, which the slab's owner keeps.
+  // Requires that the header has an id for each of its samples, and a name where names were asked for.
+  void Land(const Part& part, const v1::SpanHeader& header, std::span<const std::span<uint8_t>> values = {});
 
   // A part cannot be had.
   void Fail(const Part& part, const absl::Status& status);

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "client/loader/landed_fields.h"
+
 namespace stoker {
+
+const std::vector<Tensor>& Batch::server_tensors() const {
+  static const std::vector<Tensor> none;
+  return landed_ == nullptr ? none : landed_->Tensors();
+}
 
 const Tensor* Batch::Find(const std::string& name) const {
   for (const Tensor& tensor : tensors())

@@ -10,6 +10,8 @@
 
 namespace stoker {
 
+class LandedFields;
+
 // A sample that was bad, and for which another stood in. A value.
 struct Substituted {
   uint64_t position = 0;  // The batch's position that the bad sample had.
@@ -32,15 +34,16 @@ class Batch {
   // size().
   int64_t real() const { return real_; }
 
-  // The fields as the pipeline's device ops made them, with samples as the first dimension. On a GPU,
-  // TensorMemory::UseOn must be called before their use.
+  // The fields as the pipeline's device ops made them, with samples as the first dimension, and then the offsets of
+  // those whose samples differ in size (see Tensor). On a GPU, TensorMemory::UseOn must be called before their use.
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
   // The tensor of that name, or null.
   const Tensor* Find(const std::string& name) const;
 
-  // The fields as the servers made them. EpochDigest is taken over these.
-  const std::vector<Tensor>& server_tensors() const { return server_tensors_; }
+  // The fields as the servers made them, and offsets as above, in the host's memory. EpochDigest is taken over these.
+  // The first call puts samples in order that differ in size. They are the batch's and its copies'.
+  const std::vector<Tensor>& server_tensors() const;
 
   // For each sample its position in the epoch's order, its index in the dataset, and its name (empty unless the options
   // ask for names). A substitute has its own index and name.
@@ -64,7 +67,8 @@ class Batch {
   std::vector<uint64_t> positions_, sample_ids_;
   std::vector<std::string> names_;
   std::vector<Substituted> substituted_;
-  std::vector<Tensor> tensors_, server_tensors_;
+  std::vector<Tensor> tensors_;
+  std::shared_ptr<const LandedFields> landed_;
   std::shared_ptr<const std::vector<uint64_t>> part_ends_;  // The id after that of each part's last sample.
 };
 

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "client/device/device.h"
 #include "client/loader/assembly.h"
+#include "client/loader/landed_fields.h"
 #include "client/loader/slab_layout.h"
 #include "common/pipeline/device_pipeline.h"
 
@@ -22,10 +23,16 @@ class DeviceStage {
  public:
   // `layout` is that of the fields that `pipeline` takes.
   DeviceStage(std::shared_ptr<Device> device, DevicePipeline pipeline, SlabLayout layout, uint64_t seed)
-      : device_(std::move(device)), pipeline_(std::move(pipeline)), layout_(std::move(layout)), seed_(seed) {}
+      : device_(std::move(device)),
+        pipeline_(std::move(pipeline)),
+        fields_(std::make_shared<const std::vector<v1::Field>>(pipeline_.source_fields())),
+        layout_(std::move(layout)),
+        seed_(seed) {}
 
-  // The fields as they lie in the batch's slab, which they keep.
-  std::vector<Tensor> ServerTensors(const LandedBatch& batch) const;
+  // The fields as they came.
+  std::shared_ptr<const LandedFields> Landed(const LandedBatch& batch) const {
+    return std::make_shared<const LandedFields>(fields_, layout_, batch);
+  }
 
   // The fields as they are handed out. An asynchronous device only queues the work, and keeps the slab until it is
   // done. The errors are Device::Submit's.
@@ -40,6 +47,7 @@ class DeviceStage {
  private:
   const std::shared_ptr<Device> device_;
   const DevicePipeline pipeline_;
+  const std::shared_ptr<const std::vector<v1::Field>> fields_;  // as they come
   const SlabLayout layout_;
   const uint64_t seed_;
 

@@ -58,6 +58,7 @@ EpochDigest::EpochDigest() : sha_(std::make_unique<Sha256>()) {}
 EpochDigest::~EpochDigest() = default;
 
 absl::Status EpochDigest::Add(const Batch& batch) {
+  const std::vector<Tensor>& fields = batch.server_tensors();
   for (int64_t row = 0; row < batch.real(); ++row) {
     const uint64_t position = batch.positions()[row];
     if (position != next_position_)
@@ -65,13 +66,27 @@ absl::Status EpochDigest::Add(const Batch& batch) {
                                                      next_position_, " samples came position ", position));
     sha_->Add(position);
     sha_->Add(batch.sample_ids()[row]);
-    for (const Tensor& field : batch.server_tensors()) {
-      const uint64_t bytes = field.bytes / batch.size();
-      sha_->Add(static_cast<const uint8_t*>(field.data) + row * bytes, bytes);
-    }
+    for (const Tensor& field : fields) AddSample(field, fields, batch.size(), row);
     ++next_position_;
   }
   return absl::OkStatus();
+}
+
+void EpochDigest::AddSample(const Tensor& field, const std::vector<Tensor>& fields, int64_t samples, int64_t row) {
+  if (field.name.ends_with(OffsetsName(""))) return;
+  const auto* data = static_cast<const uint8_t*>(field.data);
+  const auto offsets = std::find_if(fields.begin(), fields.end(),
+                                    [&](const Tensor& other) { return other.name == OffsetsName(field.name); });
+  if (offsets == fields.end()) {
+    const uint64_t bytes = field.bytes / samples;
+    sha_->Add(data + row * bytes, bytes);
+    return;
+  }
+  const auto* begin = static_cast<const int64_t*>(offsets->data) + row;
+  const uint64_t row_bytes = field.shape[0] == 0 ? 0 : field.bytes / field.shape[0];
+  const uint64_t bytes = (begin[1] - begin[0]) * row_bytes;
+  sha_->Add(bytes);
+  sha_->Add(data + begin[0] * row_bytes, bytes);
 }
 
 // "sha256 SAMPLES BYTES WORDS REST": SAMPLES were added as BYTES bytes, of which the last BYTES % 64 are REST, in

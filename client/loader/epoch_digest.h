@@ -11,8 +11,9 @@
 namespace stoker {
 
 // The one number of an epoch: SHA-256 over, for each position from 0 to N−1, the position and the sample's id (8 bytes
-// each, little-endian), then each field's bytes as the server made them, in declared order. It does not depend on
-// batches, ranks, servers, spans or device ops. One thread at a time.
+// each, little-endian), then each field's bytes as the server made them, in declared order. Before the bytes of a field
+// whose samples differ in size comes their number, in 8 bytes too. It does not depend on batches, ranks, servers, spans
+// or device ops. One thread at a time.
 class EpochDigest {
  public:
   EpochDigest();
@@ -37,6 +38,9 @@ class EpochDigest {
   uint64_t samples() const { return next_position_; }
 
  private:
+  // Adds number `row` of the samples of `field`, which is one of `fields`.
+  void AddSample(const Tensor& field, const std::vector<Tensor>& fields, int64_t samples, int64_t row);
+
   struct Sha256;
   const std::unique_ptr<Sha256> sha_;
   uint64_t next_position_ = 0;

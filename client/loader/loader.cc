@@ -19,7 +19,9 @@
 #include "client/loader/open_job.h"
 #include "client/loader/slab_layout.h"
 #include "client/loader/slab_ring.h"
+#include "client/loader/span_rooms.h"
 #include "client/loader/state.h"
+#include "client/loader/value_arena.h"
 #include "common/status_macros.h"
 #include "common/time/steady_time.h"
 
@@ -68,6 +70,7 @@ class Loader::Impl {
   struct Begun {
     uint64_t id = 0;
     Assembly assembly;
+    std::shared_ptr<ValueArena> arena;  // Null where all samples have one size.
     std::set<SpanSource::Ticket> tickets;
     std::optional<std::vector<Tensor>> submitted;  // What the device makes of it, if it was given the batch ahead.
   };
@@ -100,14 +103,23 @@ class Loader::Impl {
   // Begins batches while there are slabs, up to the prefetch.
   absl::Status Fill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Whether prefetch_bytes allow for one more batch ahead. Where samples differ in size, prefetch_ is only a guess.
+  bool HasRoomAhead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return begun_.empty() || job_.layout.variable().empty() ||
+           (begun_.size() + 1) * ring_->slab_bytes() <= job_.options.prefetch_bytes;
+  }
+
   // Begins one batch where all slabs are with the caller or the device: waits for one without the lock. Begins none
   // if a batch was begun meanwhile, or the loader moved since `moves` was read.
   absl::Status BeginWithLateSlab(uint64_t moves) ABSL_LOCKS_EXCLUDED(mutex_);
 
   void Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  SpanSource::Request RequestFor(uint64_t id, const Assembly& assembly, const Assembly::Part& part);
-  void OnSpan(uint64_t id, const Assembly::Part& part, const absl::StatusOr<v1::SpanHeader>& header)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  SpanSource::Request RequestFor(const Begun& begun, const Assembly::Part& part);
+
+  // Where a span's samples that differ in size are: for each such field, in order.
+  using Values = std::vector<std::span<uint8_t>>;
+  void OnSpan(uint64_t id, const Assembly::Part& part, const absl::StatusOr<v1::SpanHeader>& header,
+              const Values& values) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The batch of that id, or null if it is not on its way any more.
   Begun* Find(uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -172,7 +184,7 @@ Loader::Impl::Impl(OpenedJob job)
       layout_(job_.field_bytes),
       part_ends_(std::make_shared<const std::vector<uint64_t>>(PartEnds(job_.description))),
       prefetch_(job_.prefetch()),
-      ring_(std::make_shared<SlabRing>(job_.options.device, job_.batch_bytes(), prefetch_ + kHeldBatches)),
+      ring_(std::make_shared<SlabRing>(job_.options.device, job_.slab_bytes(), prefetch_ + kHeldBatches)),
       source_(std::make_shared<SpanSource>(
           SpanSource::Options{.client = job_.client.get(),
                               .open = job_.stream_open(),
@@ -338,7 +350,7 @@ absl::Status Loader::Impl::Await(absl::Duration patience) {
 // ---- batches on their way ----
 
 absl::Status Loader::Impl::Fill() {
-  while (static_cast<int64_t>(begun_.size()) < prefetch_) {
+  while (static_cast<int64_t>(begun_.size()) < prefetch_ && HasRoomAhead()) {
     const auto spec = plan_.At(ahead_);
     if (!spec.has_value()) {
       ahead_ = {ahead_.epoch + 1, 0};
@@ -360,35 +372,54 @@ absl::Status Loader::Impl::BeginWithLateSlab(uint64_t moves) {
 }
 
 void Loader::Impl::Begin(const BatchSpec& spec, std::shared_ptr<HostSlab> slab) {
-  const uint64_t id = next_id_++;
-  begun_.push_back({.id = id, .assembly = Assembly(spec, std::move(slab), job_.span_samples(), job_.options.names)});
+  const size_t variable = job_.layout.variable().size();
+  std::shared_ptr<ValueArena> arena;
+  if (variable > 0) {
+    arena = std::make_shared<ValueArena>(job_.options.device, std::move(slab), layout_.bytes(spec.rows));
+    slab = std::shared_ptr<HostSlab>(arena, arena->slab());
+  }
+  begun_.push_back({.id = next_id_++,
+                    .assembly = Assembly(spec, std::move(slab), job_.span_samples(), job_.options.names, variable),
+                    .arena = std::move(arena)});
   Begun& begun = begun_.back();
   std::vector<SpanSource::Request> requests;
-  for (const Assembly::Part& part : begun.assembly.parts()) requests.push_back(RequestFor(id, begun.assembly, part));
+  for (const Assembly::Part& part : begun.assembly.parts()) requests.push_back(RequestFor(begun, part));
   const auto tickets = source_->Fetch(std::move(requests));
   begun.tickets = {tickets.begin(), tickets.end()};
   ahead_ = spec.next;
 }
 
-SpanSource::Request Loader::Impl::RequestFor(uint64_t id, const Assembly& assembly, const Assembly::Part& part) {
+SpanSource::Request Loader::Impl::RequestFor(const Begun& begun, const Assembly::Part& part) {
+  const Assembly& assembly = begun.assembly;
   SpanSource::Request request{.span = part.span, .owner = assembly.slab()};
   for (size_t field = 0; field < layout_.fields(); ++field)
     request.destinations.push_back(
         layout_.Rows(assembly.slab()->bytes(), assembly.spec().rows, field, part.row, part.span.count));
-  request.done = [this, id, part](const absl::StatusOr<v1::SpanHeader>& header) { OnSpan(id, part, header); };
+  if (begun.arena == nullptr) {
+    request.done = [this, id = begun.id, part](const auto& header) { OnSpan(id, part, header, {}); };
+    return request;
+  }
+  const auto rooms = std::make_shared<SpanRooms>(begun.arena, job_.layout, part.span.count);
+  request.room = [rooms](size_t field, uint64_t bytes) { return rooms->Take(field, bytes); };
+  request.done = [this, id = begun.id, part, rooms](const auto& header) {
+    OnSpan(id, part, header, header.ok() ? rooms->taken() : Values());
+  };
   return request;
 }
 
-void Loader::Impl::OnSpan(uint64_t id, const Assembly::Part& part, const absl::StatusOr<v1::SpanHeader>& header) {
+void Loader::Impl::OnSpan(uint64_t id, const Assembly::Part& part, const absl::StatusOr<v1::SpanHeader>& header,
+                          const Values& values) {
   absl::MutexLock lock(&mutex_);
   last_arrival_ = SteadyNow();
   Begun* const begun = Find(id);
   if (begun == nullptr) return;
   if (header.ok())
-    begun->assembly.Land(part, *header);
+    begun->assembly.Land(part, *header, values);
   else
     begun->assembly.Fail(part, header.status());
-  if (begun->assembly.whole()) changed_.SignalAll();
+  if (!begun->assembly.whole()) return;
+  changed_.SignalAll();
+  if (begun->arena != nullptr) ring_->Enlarge(layout_.bytes(begun->assembly.spec().rows) + begun->arena->taken());
 }
 
 Loader::Impl::Begun* Loader::Impl::Find(uint64_t id) {
@@ -401,7 +432,7 @@ Loader::Impl::Begun* Loader::Impl::Find(uint64_t id) {
 absl::StatusOr<Batch> Loader::Impl::Finish(Taken& taken) {
   LandedBatch& landed = *taken.landed;
   Batch batch;
-  batch.server_tensors_ = stage_.ServerTensors(landed);
+  batch.landed_ = stage_.Landed(landed);
   if (taken.submitted.has_value()) {
     batch.tensors_ = *std::move(taken.submitted);
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -50,7 +51,7 @@ absl::StatusOr<std::vector<uint64_t>> FieldBytes(const std::vector<v1::Field>& f
   std::vector<uint64_t> all;
   for (const v1::Field& field : fields) {
     STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(field));
-    all.push_back(bytes);
+    all.push_back(IsVariable(field.kind()) ? kLengthBytes : bytes);
   }
   return all;
 }
@@ -88,6 +89,12 @@ v1::DescribeRequest RequestOf(const LoaderOptions& options) {
 }
 
 }  // namespace
+
+uint64_t OpenedJob::slab_bytes() const {
+  const uint64_t fixed = std::accumulate(field_bytes.begin(), field_bytes.end(), uint64_t{0});
+  const uint64_t values = layout.typical_bytes() - fixed;
+  return options.batch_size * (fixed + values + values / 4);
+}
 
 int64_t OpenedJob::prefetch() const {
   const auto by_bytes = static_cast<int64_t>(std::max<uint64_t>(1, options.prefetch_bytes / batch_bytes()));
@@ -176,8 +183,9 @@ absl::StatusOr<OpenedJob> JoinJob(LoaderOptions options, std::shared_ptr<Client>
                    .client = std::move(client),
                    .description = std::move(description),
                    .device_pipeline = std::move(device_pipeline),
-                   .field_bytes = std::move(field_bytes),
-                   .plan = plan};
+                   .layout = SpanLayout(fields),
+                   .plan = plan,
+                   .field_bytes = std::move(field_bytes)};
 }
 
 }  // namespace stoker

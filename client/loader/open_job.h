@@ -11,6 +11,7 @@
 #include "client/loader/options.h"
 #include "client/loader/state.h"
 #include "client/schedule/batch_plan.h"
+#include "common/fields/span_layout.h"
 #include "common/pipeline/device_pipeline.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -22,11 +23,18 @@ struct OpenedJob {
   std::shared_ptr<Client> client;
   v1::DescribeResponse description;
   DevicePipeline device_pipeline;
-  std::vector<uint64_t> field_bytes;  // Bytes of one sample of each field, in a span's order.
-  BatchPlan::Options plan;            // Valid.
+  SpanLayout layout;        // It is that of the description's fields.
+  BatchPlan::Options plan;  // Valid.
 
-  // Bytes of a whole batch as the servers make it.
-  uint64_t batch_bytes() const { return options.batch_size * description.sample_bytes(); }
+  // Bytes of each field of one sample at the beginning of a slab, in a span's order: where samples differ in size,
+  // these are the sizes'.
+  std::vector<uint64_t> field_bytes;
+
+  // Bytes of a whole batch as the servers make it, of usual samples.
+  uint64_t batch_bytes() const { return options.batch_size * layout.typical_bytes(); }
+
+  // Bytes of the slab of a whole batch. Samples that differ in size have a quarter more room than usual ones need.
+  uint64_t slab_bytes() const;
 
   // The step of the grid that spans are cut on.
   uint64_t span_samples() const { return options.span_samples > 0 ? options.span_samples : description.span_samples(); }

@@ -2,6 +2,7 @@
 #define STOKER_CLIENT_LOADER_SLAB_LAYOUT_H_
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@ namespace stoker {
 //
 //   field 0: row 0 | row 1 | … | row n−1 | field 1: row 0 | …
 //
+// A field whose samples differ in size has their sizes there. The samples follow behind all fields, see ValueArena.
+//
 // Immutable, hence thread-safe.
 class SlabLayout {
  public:
@@ -19,6 +22,11 @@ class SlabLayout {
   explicit SlabLayout(std::vector<uint64_t> field_bytes) : field_bytes_(std::move(field_bytes)) {}
 
   size_t fields() const { return field_bytes_.size(); }
+
+  // Bytes of a batch of `rows`.
+  uint64_t bytes(uint64_t rows) const {
+    return rows * std::accumulate(field_bytes_.begin(), field_bytes_.end(), uint64_t{0});
+  }
 
   // The bytes of `count` rows of a field from `row` on, in the slab of a batch of `rows`. Requires that they are in it.
   std::span<uint8_t> Rows(std::span<uint8_t> slab, uint64_t rows, size_t field, uint64_t row, uint64_t count) const {

@@ -13,8 +13,27 @@ constexpr int64_t kFewestSlabs = 3;
 
 }  // namespace
 
+void SlabRing::Enlarge(uint64_t slab_bytes) {
+  absl::MutexLock lock(&mutex_);
+  if (slab_bytes > slab_bytes_) slab_bytes_ = slab_bytes + slab_bytes / 4;
+}
+
+uint64_t SlabRing::slab_bytes() const {
+  absl::MutexLock lock(&mutex_);
+  return slab_bytes_;
+}
+
+void SlabRing::DropSmall() {
+  const auto is_small = [this](const std::unique_ptr<HostSlab>& slab) {
+    mutex_.AssertHeld();
+    return slab->bytes().size() < slab_bytes_;
+  };
+  allocated_ -= static_cast<int64_t>(std::erase_if(idle_, is_small));
+}
+
 absl::StatusOr<std::shared_ptr<HostSlab>> SlabRing::TryTake() {
   absl::MutexLock lock(&mutex_);
+  DropSmall();
   if (idle_.empty() && allocated_ < slabs_) {
     const bool needed = allocated_ < kFewestSlabs;
     auto slab = device_->AllocateSlab(slab_bytes_, needed);

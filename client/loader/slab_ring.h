@@ -23,6 +23,13 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
   SlabRing(std::shared_ptr<Device> device, uint64_t slab_bytes, int64_t slabs)
       : device_(std::move(device)), slab_bytes_(slab_bytes), slabs_(slabs) {}
 
+  // Slabs have at least `slab_bytes` from now on, and a quarter more where they had less: those that are idle are
+  // allocated anew when they are needed.
+  void Enlarge(uint64_t slab_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The bytes of a slab that is allocated now.
+  uint64_t slab_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+
   // A slab, or null if all are out. ResourceExhausted if it cannot be allocated.
   absl::StatusOr<std::shared_ptr<HostSlab>> TryTake() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -33,11 +40,14 @@ class SlabRing : public std::enable_shared_from_this<SlabRing> {
  private:
   absl::StatusOr<std::shared_ptr<HostSlab>> Grow() ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<HostSlab> Lend(std::unique_ptr<HostSlab> slab);
+
+  // Lets go of idle slabs that are too small.
+  void DropSmall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Return(std::unique_ptr<HostSlab> slab) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::shared_ptr<Device> device_;
-  const uint64_t slab_bytes_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
+  uint64_t slab_bytes_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<HostSlab>> idle_ ABSL_GUARDED_BY(mutex_);
   int64_t slabs_ ABSL_GUARDED_BY(mutex_);  // May be allocated.
   int64_t allocated_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -60,14 +60,47 @@ std::string KindName(v1::FieldKind kind) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::FieldKind_Name(kind), "FIELD_KIND_"));
 }
 
+std::string BoxFormatName(v1::BoxFormat format) {
+  if (format == v1::BOX_FORMAT_UNSPECIFIED) format = v1::BOX_FORMAT_XYXY;
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::BoxFormat_Name(format), "BOX_FORMAT_"));
+}
+
+namespace {
+
+// Whether a field of its kind can have its type and shape.
+bool HasFormOfKind(const v1::Field& field) {
+  const auto& shape = field.shape();
+  switch (field.kind()) {
+    case v1::FIELD_KIND_LABEL_MAP:
+      return shape.size() == 2 && (field.dtype() == v1::DTYPE_UINT8 || field.dtype() == v1::DTYPE_INT16);
+    case v1::FIELD_KIND_BINARY_MAP: return shape.size() == 2 && field.dtype() == v1::DTYPE_UINT8;
+    case v1::FIELD_KIND_RAGGED: return ByteSize(field.dtype()) > 0;
+    case v1::FIELD_KIND_BYTES:
+    case v1::FIELD_KIND_TEXT: return shape.empty() && field.dtype() == v1::DTYPE_UINT8;
+    case v1::FIELD_KIND_BOXES: return shape.size() == 1 && shape[0] == 4 && field.dtype() == v1::DTYPE_FLOAT32;
+    case v1::FIELD_KIND_KEYPOINTS:
+      return !shape.empty() && shape[shape.size() - 1] == 2 && field.dtype() == v1::DTYPE_FLOAT32;
+    default: return field.kind() == v1::FIELD_KIND_UNSPECIFIED;
+  }
+}
+
+}  // namespace
+
 absl::Status CheckKind(const v1::Field& field) {
-  if (field.kind() == v1::FIELD_KIND_UNSPECIFIED) return absl::OkStatus();
-  const bool has_type = field.dtype() == v1::DTYPE_UINT8 ||
-                        (field.dtype() == v1::DTYPE_INT16 && field.kind() == v1::FIELD_KIND_LABEL_MAP);
-  if (IsMap(field.kind()) && has_type && field.shape_size() == 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': a ", KindName(field.kind()),
-                                                 " cannot be ", DtypeName(field.dtype()), " [",
-                                                 absl::StrJoin(field.shape(), ", "), "]"));
+  if (!HasFormOfKind(field))
+    return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': ", KindName(field.kind()),
+                                                   " cannot be ", DtypeName(field.dtype()), " [",
+                                                   absl::StrJoin(field.shape(), ", "), "]"));
+  if (!IsVariable(field.kind())) return absl::OkStatus();
+  const uint64_t row = RowBytes(field);
+  if (field.max_bytes() < row || field.max_bytes() > kMaxSampleBytes - kLengthBytes)
+    return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': max_bytes: ", field.max_bytes(),
+                                                   " is not between ", row, ", the bytes of one row, and ",
+                                                   kMaxSampleBytes - kLengthBytes));
+  if (field.typical_bytes() > field.max_bytes())
+    return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "': typical_bytes: ", field.typical_bytes(),
+                                                   " is above max_bytes, ", field.max_bytes()));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> ElementCount(const v1::Field& field) {
@@ -85,7 +118,15 @@ absl::StatusOr<uint64_t> ElementCount(const v1::Field& field) {
 
 absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t elements, ElementCount(field));
+  if (IsVariable(field.kind())) return kLengthBytes + std::min(field.max_bytes(), kMaxSampleBytes);
   return field.kind() == v1::FIELD_KIND_BINARY_MAP ? (elements + 7) / 8 : elements * ByteSize(field.dtype());
 }
+
+uint64_t TypicalBytes(const v1::Field& field) {
+  if (IsVariable(field.kind())) return kLengthBytes + field.typical_bytes();
+  return ByteSize(field).value_or(0);
+}
+
+uint64_t RowBytes(const v1::Field& field) { return ElementCount(field).value_or(0) * ByteSize(field.dtype()); }
 
 }  // namespace stoker

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "common/ops/arguments.h"
+
 namespace stoker {
 namespace {
 
@@ -30,6 +32,11 @@ bool IsWhole(double x) { return x == std::floor(x); }
 void AppendCrop(const CropParameters& crop, Drawing& drawing) {
   if (crop.top != 0 || crop.left != 0 || crop.size != drawing.size) drawing.parameters.push_back(crop);
   drawing.size = crop.size;
+}
+
+void AppendResize(ImageSize to, v1::Interpolation interpolation, bool antialias, Drawing& drawing) {
+  if (to != drawing.size) drawing.parameters.push_back(ResizeParameters{to, OrBilinear(interpolation), antialias});
+  drawing.size = to;
 }
 
 void AppendColor(ColorParameters::Kind kind, double value, Drawing& drawing) {

@@ -28,6 +28,8 @@ void Set(Range range, Numbers* numbers) {
   for (double number : {range.from, range.to}) numbers->Add(number);
 }
 
+Range RangeOr(Range otherwise, const Numbers& range) { return range.empty() ? otherwise : Range{range[0], range[1]}; }
+
 absl::Status ValidatePositiveRange(const Message& op, absl::string_view argument, const Numbers& range, double most) {
   if (range.empty()) return absl::OkStatus();
   if (range.size() != 2)

@@ -41,6 +41,7 @@ struct Range {
   double from = 0, to = 0;
 };
 void Set(Range range, Numbers* numbers);
+Range RangeOr(Range otherwise, const Numbers& range);  // `otherwise` where none is given
 
 // Nothing, or an ascending range above 0 and up to `most`.
 absl::Status ValidatePositiveRange(const google::protobuf::Message& op, absl::string_view argument,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/fields/image_size.h"
+#include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
 
@@ -39,6 +40,10 @@ inline double Pixels(ImageSize size) { return static_cast<double>(size.height) *
 
 // `arithmetic` for each pixel of an image of `size`, which is written once, with three channels.
 inline Cost CostOfPixels(ImageSize size, double arithmetic) { return {arithmetic * Pixels(size), 3 * Pixels(size)}; }
+
+// Returns what resampling along rows, then along columns takes: a filter covers a few pixels of the smaller of its two
+// grids to either side. `interpolation` is never UNSPECIFIED.
+Cost CostOfResize(v1::Interpolation interpolation, ImageSize input, ImageSize output);
 
 }  // namespace stoker
 

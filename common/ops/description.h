@@ -35,6 +35,7 @@ namespace stoker {
 //
 // An op may also have
 //
+//   ImageSize MostSize(op, input)       At most the image's height and width after the op, where OutputSize tells none.
 //   Status ValidateOnBytes(op)          What holds only where the image is uint8 still, before ToDtype.
 template <typename Arguments>
 struct Description;

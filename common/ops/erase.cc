@@ -32,8 +32,6 @@ Color LevelsOf(const Numbers& value) {
   return color;
 }
 
-Range RangeOr(Range otherwise, const Numbers& range) { return range.empty() ? otherwise : Range{range[0], range[1]}; }
-
 }  // namespace
 
 absl::Status Description<v1::RandomErasing>::Validate(const v1::RandomErasing& op) {

@@ -70,6 +70,9 @@ std::optional<ImageSize> SizeAfter(const Transforms& transforms, std::optional<I
   return size;
 }
 
+// Returns the size that is as high as the higher of both, and as wide as the wider.
+ImageSize LargerOf(ImageSize a, ImageSize b) { return {std::max(a.height, b.height), std::max(a.width, b.width)}; }
+
 // A choice's probability. Weights that are in proportion give the same bits.
 double ShareOf(const v1::RandomChoice& op, int index) {
   if (op.p().empty()) return 1.0 / op.transforms_size();
@@ -122,6 +125,12 @@ std::optional<ImageSize> Description<v1::RandomApply>::OutputSize(const v1::Rand
   return ProbabilityOf(op) == 1 ? applied : std::nullopt;
 }
 
+ImageSize Description<v1::RandomApply>::MostSize(const v1::RandomApply& op, ImageSize input) {
+  ImageSize applied = input;
+  for (const v1::Op& transform : op.transforms()) applied = stoker::MostSize(transform, applied);
+  return LargerOf(input, applied);
+}
+
 bool Description<v1::RandomApply>::IsDeterministic(const v1::RandomApply& op) {
   return std::all_of(op.transforms().begin(), op.transforms().end(),
                      [](const v1::Op& transform) { return stoker::IsDeterministic(transform); });
@@ -132,7 +141,7 @@ Cost Description<v1::RandomApply>::CostOf(const v1::RandomApply& op, ImageSize i
   Cost cost = kNoCost;
   for (const v1::Op& transform : op.transforms()) {
     cost = cost + stoker::CostOf(transform, input);
-    input = stoker::OutputSize(transform, input).value_or(input);
+    input = stoker::MostSize(transform, input);
   }
   return cost;
 }
@@ -175,6 +184,12 @@ std::optional<ImageSize> Description<v1::RandomChoice>::OutputSize(const v1::Ran
     size = branch;
   }
   return size;
+}
+
+ImageSize Description<v1::RandomChoice>::MostSize(const v1::RandomChoice& op, ImageSize input) {
+  ImageSize most = {0, 0};
+  for (const v1::Op& transform : op.transforms()) most = LargerOf(most, stoker::MostSize(transform, input));
+  return most;
 }
 
 // The weights leave one choice only.

@@ -27,6 +27,7 @@ struct Description<v1::RandomApply> {
   static void FillDefaults(v1::RandomApply& op);
   static bool IsDeterministic(const v1::RandomApply& op);
   static std::optional<ImageSize> OutputSize(const v1::RandomApply& op, std::optional<ImageSize> input);
+  static ImageSize MostSize(const v1::RandomApply& op, ImageSize input);
   static absl::Status Draw(const v1::RandomApply& op, Drawing& drawing);
   static DeviceTraits OnDevice(const v1::RandomApply&, ImageSize) { return {}; }  // Each op in it has its own.
   static Cost CostOf(const v1::RandomApply& op, ImageSize input, ImageSize output);
@@ -40,6 +41,7 @@ struct Description<v1::RandomChoice> {
   static void FillDefaults(v1::RandomChoice& op);
   static bool IsDeterministic(const v1::RandomChoice& op);
   static std::optional<ImageSize> OutputSize(const v1::RandomChoice& op, std::optional<ImageSize> input);
+  static ImageSize MostSize(const v1::RandomChoice& op, ImageSize input);
   static absl::Status Draw(const v1::RandomChoice& op, Drawing& drawing);
   static DeviceTraits OnDevice(const v1::RandomChoice&, ImageSize) { return {}; }
   static Cost CostOf(const v1::RandomChoice& op, ImageSize input, ImageSize output);

@@ -30,6 +30,12 @@ concept ValidatesOnBytes = requires(const Arguments& op) {
   Description<Arguments>::ValidateOnBytes(op);
 };
 
+// One of an op whose image differs in size by sample, and has a bound.
+template <typename Arguments>
+concept HasMostSize = requires(const Arguments& op) {
+  Description<Arguments>::MostSize(op, ImageSize{});
+};
+
 // What must be there for an op to run where its Description says.
 template <typename Arguments>
 constexpr bool IsComplete() {
@@ -135,6 +141,15 @@ std::optional<ImageSize> OutputSize(const v1::Op& op, std::optional<ImageSize> i
   });
 }
 
+ImageSize MostSize(const v1::Op& op, ImageSize input) {
+  return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) -> ImageSize {
+    const std::optional<ImageSize> size = Description<Arguments>::OutputSize(arguments, input);
+    if constexpr (HasMostSize<Arguments>)
+      return size.has_value() ? *size : Description<Arguments>::MostSize(arguments, input);
+    return size.value_or(input);
+  });
+}
+
 absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters) {
   Drawing drawing = {key, Draws(key), size, parameters};
   return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) -> absl::Status {
@@ -154,7 +169,7 @@ DeviceTraits DeviceTraitsOf(const v1::Op& op, ImageSize input) {
 }
 
 Cost CostOf(const v1::Op& op, ImageSize input) {
-  const ImageSize output = OutputSize(op, input).value_or(input);
+  const ImageSize output = MostSize(op, input);
   return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) {
     return Description<Arguments>::CostOf(arguments, input, output);
   });

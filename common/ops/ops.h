@@ -55,6 +55,9 @@ bool IsDeterministic(const v1::Op& op);
 // The size of the op's image, given its input's; none where it differs from sample to sample.
 std::optional<ImageSize> OutputSize(const v1::Op& op, std::optional<ImageSize> input);
 
+// The most that the height and the width of the op's image may be, whatever it draws.
+ImageSize MostSize(const v1::Op& op, ImageSize input);
+
 // Draws the op's parameters by `key` for an image of `size`, which becomes the output's, and appends them to
 // `parameters`. Requires a valid op that can run on the server. FailedPrecondition where the op cannot take an image
 // of this size: the pipeline's fault, not the sample's.

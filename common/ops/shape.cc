@@ -16,19 +16,12 @@ namespace {
 constexpr Range kDefaultScale = {0.08, 1.0};
 constexpr Range kDefaultRatio = {3.0 / 4, 4.0 / 3};
 
-Range RangeOr(Range otherwise, const Numbers& range) { return range.empty() ? otherwise : Range{range[0], range[1]}; }
-
 void SetSquare(Integers* size) {
   if (size->size() == 1) size->Add(size->Get(0));
 }
 
 // (difference / 2) as Python rounds it.
 int64_t HalfRounded(int64_t difference) { return difference / 2 + (difference % 4 == 3 ? 1 : 0); }
-
-void AppendResize(ImageSize to, v1::Interpolation interpolation, bool antialias, Drawing& drawing) {
-  if (to != drawing.size) drawing.parameters.push_back(ResizeParameters{to, OrBilinear(interpolation), antialias});
-  drawing.size = to;
-}
 
 // torchvision's RandomResizedCrop.get_params: ten tries, then the center crop of the nearest allowed ratio.
 CropParameters DrawResizedCropBox(const v1::RandomResizedCrop& op, Draws& draws, const ImageSize& image) {
@@ -75,22 +68,6 @@ ImageSize Padded(const Padding& pad, ImageSize size) {
 
 v1::PaddingMode ModeOf(const v1::Pad& op) {
   return op.padding_mode() == v1::PADDING_MODE_UNSPECIFIED ? v1::PADDING_MODE_CONSTANT : op.padding_mode();
-}
-
-// Resampling along rows, then along columns: a filter covers `support` pixels of the smaller of its two grids to
-// either side.
-Cost CostOfResize(v1::Interpolation interpolation, ImageSize input, ImageSize output) {
-  const double support = interpolation == v1::INTERPOLATION_LANCZOS   ? 3
-                         : interpolation == v1::INTERPOLATION_BICUBIC ? 2
-                         : interpolation == v1::INTERPOLATION_NEAREST ? 0.5
-                                                                      : 1;
-  const auto taps = [&](int64_t from, int64_t to) {
-    return 2 * support * std::max(1.0, static_cast<double>(from) / static_cast<double>(to));
-  };
-  const ImageSize between = {input.height, output.width};
-  return {
-      6 * Pixels(between) * taps(input.width, output.width) + 6 * Pixels(output) * taps(input.height, output.height),
-      3 * Pixels(between) + 3 * Pixels(output)};
 }
 
 DeviceTraits OfGeometry(DeviceTraits::Geometry geometry) { return {.pass = DevicePass::kGather, .geometry = geometry}; }

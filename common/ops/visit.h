@@ -3,6 +3,7 @@
 
 #include "common/check.h"
 #include "common/ops/affine.h"
+#include "common/ops/boxes.h"
 #include "common/ops/color.h"
 #include "common/ops/erase.h"
 #include "common/ops/filter.h"
@@ -12,6 +13,7 @@
 #include "common/ops/policies.h"
 #include "common/ops/shape.h"
 #include "common/ops/tensor.h"
+#include "common/ops/zoom.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -23,9 +25,12 @@ auto VisitOp(const v1::Op& op, F f) {
   switch (op.op_case()) {
     case v1::Op::kRandomResizedCrop: return f(op.random_resized_crop());
     case v1::Op::kResize: return f(op.resize());
+    case v1::Op::kScaleJitter: return f(op.scale_jitter());
+    case v1::Op::kRandomShortestSize: return f(op.random_shortest_size());
     case v1::Op::kCenterCrop: return f(op.center_crop());
     case v1::Op::kRandomCrop: return f(op.random_crop());
     case v1::Op::kPad: return f(op.pad());
+    case v1::Op::kRandomZoomOut: return f(op.random_zoom_out());
     case v1::Op::kRandomHorizontalFlip: return f(op.random_horizontal_flip());
     case v1::Op::kRandomVerticalFlip: return f(op.random_vertical_flip());
     case v1::Op::kColorJitter: return f(op.color_jitter());
@@ -51,6 +56,7 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kTrivialAugmentWide: return f(op.trivial_augment_wide());
     case v1::Op::kRandomApply: return f(op.random_apply());
     case v1::Op::kRandomChoice: return f(op.random_choice());
+    case v1::Op::kSanitizeBoundingBoxes: return f(op.sanitize_bounding_boxes());
     case v1::Op::kToDtype: return f(op.to_dtype());
     case v1::Op::kNormalize: return f(op.normalize());
     case v1::Op::kToMemoryFormat: return f(op.to_memory_format());

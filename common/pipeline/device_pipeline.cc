@@ -101,10 +101,10 @@ class DevicePipeline::Builder {
     const Acts acts = ActsOf(op);
     if (acts != Acts::kOnGeometry && acts != Acts::kOnBatch) return absl::OkStatus();
     for (const v1::Field& field : device_.source_fields_)  // Also those that are made something else.
-      if (IsMap(field.kind()))
+      if (IsMap(field.kind()) || HasPoints(field.kind()))
         return absl::InvalidArgumentError(
             absl::StrCat(acts == Acts::kOnBatch ? "does not mix '" : "does not move on the device '", field.name(),
-                         "', a ", KindName(field.kind()), " on the image; ",
+                         "', ", IsMap(field.kind()) ? "a " : "", KindName(field.kind()), " on the image; ",
                          acts == Acts::kOnBatch ? "leave one of them out" : "place it on the server"));
     return absl::OkStatus();
   }
@@ -147,6 +147,7 @@ class DevicePipeline::Builder {
   absl::Status MakeOneHot(int field, v1::Dtype dtype, const FieldProgram& program) {
     STOKER_RETURN_IF_ERROR(Take(field, program));
     v1::Field made = device_.fields_[field];
+    STOKER_RETURN_IF_ERROR(CheckOneSize(made));
     if (!IsWholeNumber(made.dtype()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not whole numbers"));
@@ -158,6 +159,12 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
+  static absl::Status CheckOneSize(const v1::Field& field) {
+    if (!IsVariable(field.kind())) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("field '", field.name(), "' is ", KindName(field.kind()),
+                                                   ", whose samples differ in size; name another"));
+  }
+
   absl::Status AddOneHot(const v1::OneHot& op, int index) {
     STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field().empty() ? "label" : op.field()));
     return MakeOneHot(field, op.dtype() == v1::DTYPE_UNSPECIFIED ? v1::DTYPE_FLOAT32 : op.dtype(),
@@ -167,6 +174,7 @@ class DevicePipeline::Builder {
   absl::Status AddUnpackBits(const v1::UnpackBits& op, int index) {
     STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field()));
     v1::Field made = device_.fields_[field];
+    STOKER_RETURN_IF_ERROR(CheckOneSize(made));
     if (IsMap(made.kind()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", made.name(), "' is a ", KindName(made.kind()), ", and has no bits to unpack"));
@@ -210,6 +218,9 @@ class DevicePipeline::Builder {
     if (IsMap(named.kind()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", name, "' is a ", KindName(named.kind()), ", which becomes int64 without an op"));
+    if (IsVariable(named.kind()) && named.kind() != v1::FIELD_KIND_RAGGED)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", name, "' is ", KindName(named.kind()), ", which stays as it is; leave the op out"));
     if (ByteSize(named.dtype()) == 0)
       return absl::InvalidArgumentError(absl::StrCat("field '", name, "' has no numbers"));
     if (device_.programs_[field].kind != FieldProgram::Kind::kScale)
@@ -231,7 +242,11 @@ class DevicePipeline::Builder {
       program.scale = {1 / 255.0f};
       program.bias = {0};
     }
-    device_.fields_[field].set_dtype(op.dtype());
+    v1::Field& made = device_.fields_[field];
+    const uint64_t from = ByteSize(made.dtype()), to = ByteSize(op.dtype());
+    made.set_max_bytes(made.max_bytes() / from * to);
+    made.set_typical_bytes(made.typical_bytes() / from * to);
+    made.set_dtype(op.dtype());
     return absl::OkStatus();
   }
 

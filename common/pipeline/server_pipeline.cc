@@ -19,9 +19,6 @@ namespace {
 
 constexpr uint64_t kSpanBytes = uint64_t{1} << 20;
 
-// What decoding takes for each pixel, about: a JPEG's 100 million pixels a second.
-constexpr double kDecodingArithmetic = 25;
-
 bool IsImage(const SourceField& field) {
   if (IsMap(field.meaning)) return false;
   return field.kind == SourceField::Kind::kEncodedImage ||
@@ -94,12 +91,15 @@ absl::Status CheckPixels(const OpParameters& op, ImageSize& size, uint64_t max_p
                                                     size.height, " takes more than limits.max_pixels, ", max_pixels));
 }
 
-uint32_t SpanSamples(uint64_t sample_bytes) {
-  const uint64_t fitting = kSpanBytes / sample_bytes;
+// `typical_bytes` are those of a usual sample, and `most_bytes` those of the largest.
+uint32_t SpanSamples(uint64_t typical_bytes, uint64_t most_bytes) {
+  const uint64_t fitting = kSpanBytes / typical_bytes;
   if (fitting == 0) return 1;
   const uint64_t below = std::bit_floor(fitting), above = 2 * below;
-  const bool nearer_above = above * sample_bytes - kSpanBytes < kSpanBytes - below * sample_bytes;
-  return static_cast<uint32_t>(std::min<uint64_t>(nearer_above ? above : below, ServerPipeline::kMaxSpanSamples));
+  const bool nearer_above = above * typical_bytes - kSpanBytes < kSpanBytes - below * typical_bytes;
+  const uint64_t bounded = std::bit_floor(std::max<uint64_t>(ServerPipeline::kMostSpanBytes / most_bytes, 1));
+  return static_cast<uint32_t>(
+      std::min({nearer_above ? above : below, bounded, uint64_t{ServerPipeline::kMaxSpanSamples}}));
 }
 
 }  // namespace
@@ -112,8 +112,11 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   server.ops_ = ServerOps(pipeline);
   for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
-  STOKER_RETURN_IF_ERROR(server.CheckDevice());
-  server.span_samples_ = SpanSamples(server.sample_bytes_);
+  std::vector<v1::Field> fields;
+  for (const Output& output : server.outputs_) fields.push_back(output.field);
+  STOKER_RETURN_IF_ERROR(server.CheckDevice(fields));
+  server.layout_ = SpanLayout(fields);
+  server.span_samples_ = SpanSamples(server.layout_.typical_bytes(), server.sample_bytes_);
   return server;
 }
 
@@ -123,12 +126,38 @@ absl::Status ServerPipeline::AddOutputsOf(int index, const SourceField& source) 
   if (IsMap(source.meaning)) return AddMap(source, std::move(output));
   if (output.image && pipeline_.views().empty()) return AddImage(source, std::move(output));
   if (output.image) return AddViews(source, output);
+  output.field.set_dtype(source.dtype);
+  output.field.mutable_shape()->Add(source.shape.begin(), source.shape.end());
+  if (source.kind == SourceField::Kind::kRows) return AddRows(source, std::move(output));
   return AddNumbers(source, std::move(output));
 }
 
 absl::Status ServerPipeline::AddNumbers(const SourceField& source, Output output) {
-  output.field.set_dtype(source.dtype);
-  output.field.mutable_shape()->Add(source.shape.begin(), source.shape.end());
+  STOKER_RETURN_IF_ERROR(AddCast(source, output));
+  return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::AddRows(const SourceField& source, Output output) {
+  output.field.set_kind(source.meaning);
+  output.field.set_max_bytes(source.max_bytes);
+  output.field.set_typical_bytes(source.typical_bytes);
+  output.field.set_box_format(source.box_format);
+  if (source.meaning == v1::FIELD_KIND_RAGGED) {
+    STOKER_RETURN_IF_ERROR(AddCast(source, output));
+    const uint64_t from = ByteSize(source.dtype), to = ByteSize(output.field.dtype());
+    output.field.set_max_bytes(source.max_bytes / from * to);
+    output.field.set_typical_bytes(source.typical_bytes / from * to);
+  }
+  if (output.points() && source.dtype != v1::DTYPE_FLOAT32) {
+    output.cast = {.from = source.dtype};
+    output.field.set_dtype(v1::DTYPE_FLOAT32);
+  }
+  if (output.points()) STOKER_RETURN_IF_ERROR(CheckNoViews(source));
+  STOKER_RETURN_IF_ERROR(CheckKind(output.field));
+  return Add(std::move(output));
+}
+
+absl::Status ServerPipeline::AddCast(const SourceField& source, Output& output) const {
   for (int i = 0; i < ops_; ++i) {
     const v1::ToDtype& op = pipeline_.ops(i).to_dtype();
     if (!pipeline_.ops(i).has_to_dtype() || op.field() != source.name) continue;
@@ -141,7 +170,7 @@ absl::Status ServerPipeline::AddNumbers(const SourceField& source, Output output
     output.cast = {.from = source.dtype, .scale = op.scale()};
     output.field.set_dtype(op.dtype());
   }
-  return Add(std::move(output));
+  return absl::OkStatus();
 }
 
 absl::Status ServerPipeline::AddViews(const SourceField& source, Output output) {
@@ -169,12 +198,17 @@ absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) 
   return Add(std::move(output));
 }
 
+// Checks that what lies on the image is not sent beside views of it.
+absl::Status ServerPipeline::CheckNoViews(const SourceField& source) const {
+  if (pipeline_.views().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("pipeline.views: '", source.name, "' is ",
+                                                 IsMap(source.meaning) ? "a " : "", KindName(source.meaning),
+                                                 " on the image, and views have none; leave it out: name the fields "
+                                                 "to send in pipeline.fields"));
+}
+
 absl::Status ServerPipeline::AddMap(const SourceField& source, Output output) {
-  if (!pipeline_.views().empty())
-    return absl::InvalidArgumentError(absl::StrCat("pipeline.views: '", source.name, "' is a ",
-                                                   KindName(source.meaning),
-                                                   " on the image, and views have none; leave it out: name the fields "
-                                                   "to send in pipeline.fields"));
+  STOKER_RETURN_IF_ERROR(CheckNoViews(source));
   output.field.set_kind(source.meaning);
   if (source.meaning == v1::FIELD_KIND_LABEL_MAP && source.dtype == v1::DTYPE_UINT8)
     for (int i = 0; i < ops_; ++i)
@@ -254,9 +288,11 @@ absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) co
   return absl::OkStatus();
 }
 
-absl::Status ServerPipeline::CheckOutputs() const {
+absl::Status ServerPipeline::CheckOutputs() {
   STOKER_RETURN_IF_ERROR(CheckMaps());
+  STOKER_RETURN_IF_ERROR(CheckPoints());
   STOKER_RETURN_IF_ERROR(CheckCasts());
+  STOKER_RETURN_IF_ERROR(AddSanitizers());
   const bool has_image =
       std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); });
   int first = 0;  // of the server's ops, the first that needs an image
@@ -294,6 +330,23 @@ absl::Status ServerPipeline::CheckMaps() const {
   return absl::OkStatus();
 }
 
+// Checks that boxes and keypoints lie on one image, which was not moved before.
+absl::Status ServerPipeline::CheckPoints() const {
+  const auto points = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.points(); });
+  const auto image = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image; });
+  for (const Output& other : outputs_)
+    if (points != outputs_.end() && other.image && other.source != image->source)
+      return absl::InvalidArgumentError(absl::StrCat("it is not clear which image '", points->field.name(),
+                                                     "' lies on: '", image->field.name(), "' or '", other.field.name(),
+                                                     "'; name one of them in pipeline.fields"));
+  const auto moved = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.first_op > 0; });
+  if (points == outputs_.end() || moved == outputs_.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("'", points->field.name(), "' lies on the image '",
+                                                 moved->field.name(),
+                                                 "' as it was before it was prepared; take the "
+                                                 "dataset that it was prepared from, or leave one of the two out"));
+}
+
 // Checks that what is converted here is sent, and is neither an image nor a map.
 absl::Status ServerPipeline::CheckCasts() const {
   for (int i = 0; i < ops_; ++i) {
@@ -301,9 +354,11 @@ absl::Status ServerPipeline::CheckCasts() const {
     const std::string& name = pipeline_.ops(i).to_dtype().field();
     const auto named =
         std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.field.name() == name; });
-    const std::string why = named == outputs_.end()   ? "is not sent"
+    const std::string why = named == outputs_.end() ? "is not sent"
+                            : named->points() ? absl::StrCat("is ", KindName(named->field.kind()), ", always float32")
                             : named->cast.has_value() ? ""
                             : named->map()            ? absl::StrCat("is a ", KindName(named->field.kind()))
+                            : named->variable()       ? absl::StrCat("is ", KindName(named->field.kind()))
                                                       : "is an image, which is converted on the device";
     if (!why.empty())
       return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype.field: '", name, "' ", why));
@@ -311,10 +366,60 @@ absl::Status ServerPipeline::CheckCasts() const {
   return absl::OkStatus();
 }
 
+absl::Status ServerPipeline::AddSanitizers() {
+  for (int i = 0; i < ops_; ++i) {
+    if (!pipeline_.ops(i).has_sanitize_bounding_boxes()) continue;
+    absl::Status status = AddSanitizer(pipeline_.ops(i).sanitize_bounding_boxes());
+    for (int later = i + 1; later < ops_ && status.ok(); ++later)
+      if (ActsOf(pipeline_.ops(later)) == Acts::kOnGeometry)
+        status = absl::InvalidArgumentError(
+            absl::StrCat("put it behind the ops that move the image; ", OpName(pipeline_.ops(later)), " follows it"));
+    if (!status.ok())
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.ops[", i, "]: SanitizeBoundingBoxes: ", status.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerPipeline::AddSanitizer(const v1::SanitizeBoundingBoxes& given) {
+  v1::Op full;
+  *full.mutable_sanitize_bounding_boxes() = given;
+  full = WithDefaults(full);
+  const v1::SanitizeBoundingBoxes& op = full.sanitize_bounding_boxes();
+  Sanitizer sanitizer{.min_size = op.min_size(), .min_area = op.min_area()};
+  STOKER_ASSIGN_OR_RETURN(sanitizer.boxes, RowsNamed("field", op.field()));
+  if (outputs_[sanitizer.boxes].field.kind() != v1::FIELD_KIND_BOXES)
+    return absl::InvalidArgumentError(
+        absl::StrCat("field: '", op.field(), "' is ", KindName(outputs_[sanitizer.boxes].field.kind()), ", not boxes"));
+  for (const std::string& name : op.labels()) {
+    STOKER_ASSIGN_OR_RETURN(sanitizer.followers.emplace_back(), RowsNamed("labels", name));
+  }
+  const auto has = [](const Sanitizer& one, size_t field) {
+    return one.boxes == field || std::find(one.followers.begin(), one.followers.end(), field) != one.followers.end();
+  };
+  for (const Sanitizer& other : sanitizers_)
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      if (has(sanitizer, i) && has(other, i))
+        return absl::InvalidArgumentError(absl::StrCat(
+            "'", outputs_[i].field.name(), "' loses rows by another SanitizeBoundingBoxes already; have one of them"));
+  if (std::none_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); }))
+    return absl::InvalidArgumentError("needs the image that the boxes lie on, and no field that is sent is one");
+  sanitizers_.push_back(std::move(sanitizer));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> ServerPipeline::RowsNamed(const std::string& key, const std::string& name) const {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].field.name() != name) continue;
+    if (outputs_[i].variable()) return i;
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, ": '", name, "' has no row for each box; its dataset's configuration gives it a kind"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(key, ": '", name, "' is not sent"));
+}
+
 // Checks the device's part. Clients would find its errors too, but later.
-absl::Status ServerPipeline::CheckDevice() const {
-  std::vector<v1::Field> fields;
-  for (const Output& output : outputs_) fields.push_back(output.field);
+absl::Status ServerPipeline::CheckDevice(const std::vector<v1::Field>& fields) const {
   return DevicePipeline::Create(pipeline_, fields).status();
 }
 
@@ -338,40 +443,6 @@ v1::DecodeWarnings ServerPipeline::decode_warnings() const {
 
 v1::JpegScaling ServerPipeline::jpeg_scaling() const {
   return pipeline_.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED ? v1::JPEG_SCALING_K2 : pipeline_.jpeg_scaling();
-}
-
-Cost ServerPipeline::CostOfView(const Output& output, ImageSize encoded) const {
-  ImageSize size = output.stored.value_or(encoded);
-  Cost cost = kNoCost;
-  const std::span<const v1::Op* const> ops = OpsOf(output);
-  for (size_t i = output.first_op; i < ops.size(); ++i) {
-    cost = cost + stoker::CostOf(*ops[i], size);
-    size = OutputSize(*ops[i], size).value_or(size);
-  }
-  return cost;
-}
-
-Cost ServerPipeline::CostOf(ImageSize encoded) const {
-  Cost cost = kNoCost;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const Output& output = outputs_[i];
-    if (output.cast.has_value()) {
-      const double numbers = static_cast<double>(output.bytes) / static_cast<double>(ByteSize(output.field.dtype()));
-      cost = cost + Cost{.arithmetic = 8 * numbers, .bytes = static_cast<double>(output.bytes), .passes = 0};
-    }
-    if (!output.image && !output.map()) continue;
-    const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
-    if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);
-    cost = cost + static_cast<double>(output.view_count) * CostOfView(output, encoded);
-  }
-  return cost;
-}
-
-double ServerPipeline::MostPassesOfView() const {
-  double most = 0;
-  for (const Output& output : outputs_)
-    if (output.image || output.map()) most = std::max(most, CostOfView(output, {1, 1}).passes);
-  return most;
 }
 
 absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& output, uint32_t view, ImageSize size,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/fields/schema.h"
+#include "common/fields/span_layout.h"
 #include "common/ops/cost.h"
 #include "common/ops/parameters.h"
 #include "stoker/v1/data_service.pb.h"
@@ -23,16 +24,22 @@ class ServerPipeline {
   // One field of a span, and the source field that it comes from.
   struct Output {
     v1::Field field;
-    uint64_t bytes = 0;  // bytes of one sample
+    uint64_t bytes = 0;  // bytes of one sample; where samples differ in size, the most, with the size itself
     int source = 0;      // index of the source field in the dataset's schema
     bool image = false;  // an image, which is decoded if it is encoded, and goes through the ops
 
-    // A label map or a binary map, which goes through those ops that move the image; what is no image and no map is
-    // copied.
+    // A label map or a binary map, which goes through those ops that move the image; what is no image, no map and no
+    // points is copied.
     bool map() const { return IsMap(field.kind()); }
 
-    // What the server makes of each number of a field that is no image and no map, before it sends them as the field's
-    // dtype: `from` is the dtype that they are stored as.
+    // Boxes or keypoints, which are moved by those ops too.
+    bool points() const { return HasPoints(field.kind()); }
+
+    // Whether samples differ in size.
+    bool variable() const { return IsVariable(field.kind()); }
+
+    // What the server makes of each number of a field that is no image and no map, before it moves them or sends them
+    // as the field's dtype: `from` is the dtype that they are stored as.
     struct Cast {
       v1::Dtype from = v1::DTYPE_UNSPECIFIED;
       bool scale = false;  // whether 0…255 becomes 0…1
@@ -53,10 +60,23 @@ class ServerPipeline {
   // The fields of a span, in payload order.
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // Bytes of one sample of all outputs.
+  // A SanitizeBoundingBoxes: which rows of boxes stay, and with them those of other fields. Fields are indexes of
+  // outputs, whose samples differ in size.
+  struct Sanitizer {
+    size_t boxes = 0;
+    std::vector<size_t> followers;
+    double min_size = 0, min_area = 0;
+  };
+  const std::vector<Sanitizer>& sanitizers() const { return sanitizers_; }
+
+  // Where the fields lie in a span.
+  const SpanLayout& layout() const { return layout_; }
+
+  // The most bytes of one sample of all outputs.
   uint64_t sample_bytes() const { return sample_bytes_; }
 
-  // Samples of a span: the power of two from 1 to kMaxSpanSamples whose output is nearest to 1 MiB.
+  // Samples of a span: the power of two from 1 to kMaxSpanSamples whose usual output is nearest to 1 MiB; fewer where
+  // the most that they can have is above kMostSpanBytes.
   uint32_t span_samples() const { return span_samples_; }
 
   const v1::Pipeline& pipeline() const { return pipeline_; }
@@ -82,6 +102,9 @@ class ServerPipeline {
 
   static constexpr uint32_t kMaxSpanSamples = 4096;
 
+  // Memory is reserved for the most that a span can have, so that few spans of many rare large samples would take all.
+  static constexpr uint64_t kMostSpanBytes = uint64_t{8} << 20;
+
  private:
   ServerPipeline() = default;
 
@@ -92,6 +115,11 @@ class ServerPipeline {
   absl::Status AddImage(const SourceField& source, Output output);
   absl::Status AddMap(const SourceField& source, Output output);
   absl::Status AddNumbers(const SourceField& source, Output output);
+  absl::Status AddRows(const SourceField& source, Output output);
+  absl::Status CheckNoViews(const SourceField& source) const;
+
+  // Has the server convert an output's numbers where a ToDtype says so.
+  absl::Status AddCast(const SourceField& source, Output& output) const;
 
   // Returns the size of an output after its ops, and sets output.stored. InvalidArgument where it is not one size.
   absl::StatusOr<ImageSize> SizeAfterOps(const SourceField& source, Output& output) const;
@@ -99,13 +127,22 @@ class ServerPipeline {
   absl::Status Add(Output output);
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;
   absl::Status CheckPreparedSettings(const SourceField& source) const;
-  absl::Status CheckOutputs() const;
+  absl::Status CheckOutputs();
   absl::Status CheckMaps() const;
+  absl::Status CheckPoints() const;
+  absl::Status AddSanitizers();
+  absl::Status AddSanitizer(const v1::SanitizeBoundingBoxes& op);
+
+  // Returns the output of that name whose samples differ in size. InvalidArgument where there is none.
+  absl::StatusOr<size_t> RowsNamed(const std::string& key, const std::string& name) const;
   absl::Status CheckCasts() const;
-  absl::Status CheckDevice() const;
+  absl::Status CheckDevice(const std::vector<v1::Field>& fields) const;
 
   // What the ops of one view take.
   Cost CostOfView(const Output& output, ImageSize encoded) const;
+
+  // What moving all boxes or keypoints of a sample takes.
+  Cost CostOfPoints(const Output& output) const;
 
   // Returns the ops of an image that run on the server.
   std::span<const v1::Op* const> OpsOf(const Output& output) const;
@@ -113,6 +150,8 @@ class ServerPipeline {
   v1::Pipeline pipeline_;
   int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
+  std::vector<Sanitizer> sanitizers_;
+  SpanLayout layout_;
   uint64_t sample_bytes_ = 0;
   uint32_t span_samples_ = 1;
 };

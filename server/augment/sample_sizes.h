@@ -16,6 +16,9 @@ class SampleSizes {
   // Takes the size of the image or map in the field `name`. DataLoss where it does not go with those before.
   absl::Status Add(const std::string& name, bool is_map, ImageSize size);
 
+  // The size of the image that all lies on; nothing where there is none.
+  std::optional<ImageSize> size() const { return first_.has_value() ? std::optional(first_->size) : std::nullopt; }
+
  private:
   struct First {
     std::string name;

@@ -16,6 +16,8 @@
 #include "server/decode/decoder.h"
 #include "server/main/server.h"
 #include "server/read/content/content_hashes.h"
+#include "server/read/printable_name.h"
+#include "server/scan/row_values.h"
 
 namespace stoker {
 namespace {
@@ -31,6 +33,8 @@ absl::Status Probe(const Dataset& dataset, uint64_t id, SampleBytes& sample, Dec
   SampleSizes sizes;
   for (size_t i = 0; i < dataset.schema().size(); ++i) {
     const SourceField& field = dataset.schema()[i];
+    if (const absl::Status rows = CheckRowValues(field, sample.fields[i]); !rows.ok())
+      return NamedError(absl::StrCat("its field ", field.name), rows);
     if (field.kind != SourceField::Kind::kEncodedImage) continue;
     const DecodeOptions options = {.content = ContentOf(field)};
     STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder.Open(sample.fields[i], options));

@@ -207,7 +207,7 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
   }
   Slab slab;
   slab.buffer_ = state.TakeBuffer(size);
-  slab.size_ = size;
+  slab.size_ = slab.used_ = size;
   slab.shares_ = shares_;
   return slab;
 }
@@ -237,6 +237,7 @@ SlabPool::Slab& SlabPool::Slab::operator=(Slab&& other) {
   Release();
   buffer_ = std::move(other.buffer_);
   size_ = std::exchange(other.size_, 0);
+  used_ = std::exchange(other.used_, 0);
   shares_ = std::move(other.shares_);
   return *this;
 }

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_PACK_SLAB_POOL_H_
 #define STOKER_SERVER_PACK_SLAB_POOL_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -42,7 +43,10 @@ class SlabPool {
     ~Slab() { Release(); }
 
     // The buffer's bytes, whose values are arbitrary at first. Empty after DropBuffer.
-    std::span<uint8_t> bytes() const { return {buffer_.get(), buffer_ == nullptr ? 0 : size_}; }
+    std::span<uint8_t> bytes() const { return {buffer_.get(), buffer_ == nullptr ? 0 : used_}; }
+
+    // Leaves out what lies behind the first `bytes`. The account keeps it, as the buffer does.
+    void Trim(uint64_t bytes) { used_ = std::min(used_, bytes); }
 
     // Gives the buffer back early, and keeps its bytes in the account. This is for a span whose payload lies in other
     // memory, which must still count against its stream.
@@ -54,6 +58,7 @@ class SlabPool {
 
     std::unique_ptr<uint8_t[]> buffer_;
     uint64_t size_ = 0;
+    uint64_t used_ = 0;  // at most size_
     std::shared_ptr<Shares> shares_;
   };
 

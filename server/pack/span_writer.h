@@ -5,37 +5,61 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "common/pipeline/server_pipeline.h"
+#include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
 
-// Knows where each sample's fields lie in a span's payload. The fields follow one another in declared order, without
-// padding; each holds all samples of the span. With C samples and fields f, g of F and G bytes a sample:
+// Writes each sample's fields into a span's payload, which common/fields/span_layout.h draws. While samples are made,
+// every field has room for the most that its samples can have; Finish moves those together whose samples differ in
+// size.
 //
-//   ┌───────┬───────┬───┬─────────┬───────┬───────┬───┬─────────┐
-//   │ f[0]  │ f[1]  │ … │ f[C−1]  │ g[0]  │ g[1]  │ … │ g[C−1]  │
-//   └───────┴───────┴───┴─────────┴───────┴───────┴───┴─────────┘
-//   0       F                     C·F     C·F + G               C·(F + G) bytes
-//
-// Points into the slab, which must outlive it. Thread-safe, as long as no two threads write one slot.
+// Points into the slab, which must outlive it. One thread at a time.
 class SpanWriter {
  public:
   // Requires slab.size() == count × pipeline.sample_bytes().
   SpanWriter(const ServerPipeline& pipeline, uint32_t count, std::span<uint8_t> slab);
 
-  // Returns the bytes of sample `index` < count in output number `field` of the pipeline.
+  // Returns the bytes of sample `index` < count in output number `field` of the pipeline, whose samples have one size.
   std::span<uint8_t> Slot(size_t field, uint32_t index) const;
 
   // Copies `value` into the slot, for a field that needs no decoding. Requires that they have the same size.
   void Write(size_t field, uint32_t index, std::span<const uint8_t> value) const;
 
+  // Returns the room for sample `index` of a field whose samples differ in size, which has `bytes`. Samples are made in
+  // order; the last one may be made again. DataLoss where it has more than the field allows, or no whole rows.
+  absl::StatusOr<std::span<uint8_t>> Grow(size_t field, uint32_t index, uint64_t bytes);
+
+  // Returns the sample that was given room last in such a field.
+  std::span<uint8_t> Last(size_t field) const;
+
+  // Ends a span whose samples are all made, and tells `header` how many bytes those have that differ in size.
+  void Finish(v1::SpanHeader& header) const;
+
  private:
-  // One field's part of the slab.
+  // The part of the slab of a field whose samples have one size.
   struct Run {
-    uint8_t* begin;
-    uint64_t bytes;  // bytes of one sample
+    uint8_t* begin = nullptr;
+    uint64_t bytes = 0;  // bytes of one sample
   };
-  std::vector<Run> fields_;
+
+  // The part of the slab of a field whose samples differ in size.
+  struct Values {
+    const ServerPipeline::Output* output = nullptr;
+    uint8_t* sizes = nullptr;
+    uint8_t* begin = nullptr;  // of the samples
+    uint64_t row_bytes = 0;
+    uint64_t before = 0, end = 0;  // where the last sample begins and ends
+    uint32_t samples = 0;          // that were made
+  };
+
+  const uint32_t count_;
+  uint8_t* const slab_;
+  uint64_t fixed_bytes_ = 0;  // of the whole span
+  std::vector<Run> fields_;   // one for each output
+  std::vector<Values> values_;
+  std::vector<size_t> number_;  // for each output its place in values_
 };
 
 }  // namespace stoker

@@ -291,8 +291,8 @@ absl::Status CheckImages(const PrepareOptions& options, const SourceSchema& sche
   std::vector<std::string> images;
   for (const SourceField& field : schema) {
     if (!field.prepared.empty()) return refused("its images went through a pipeline already; prepare the original");
-    if (IsMap(field.meaning))
-      return refused("its field '", ShortPrintableName(field.name), "' is a ", KindName(field.meaning),
+    if (IsMap(field.meaning) || field.kind == SourceField::Kind::kRows)
+      return refused("its field '", ShortPrintableName(field.name), "' is of kind ", KindName(field.meaning),
                      ", which prepared datasets do not have; leave it out by `fields` of the dataset's configuration");
     if (field.kind == SourceField::Kind::kEncodedImage) images.push_back(field.name);
   }

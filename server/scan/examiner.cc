@@ -6,6 +6,7 @@
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/decode/flaw.h"
+#include "server/scan/row_values.h"
 
 namespace stoker {
 namespace {
@@ -37,6 +38,7 @@ absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const Sa
   SampleSizes sizes;
   for (size_t i = 0; i < schema.size(); ++i) {
     const SourceField& field = schema[i];
+    ExamineRows(id, field, sample.fields[i], findings);
     if (field.kind != SourceField::Kind::kEncodedImage) continue;
     absl::Status status = Decode(field, sample.fields[i], v1::DECODE_WARNINGS_FAIL);
     if (status.ok()) status = CheckMap(field, sizes);
@@ -50,6 +52,14 @@ absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const Sa
     findings.push_back({id, kind, field.name, std::string((usual.ok() ? status : usual).message())});
   }
   return absl::OkStatus();
+}
+
+void Examiner::ExamineRows(uint64_t id, const SourceField& field, std::span<const uint8_t> bytes,
+                           std::vector<Finding>& findings) {
+  const absl::Status status = CheckRowValues(field, bytes);
+  if (status.ok()) return;
+  const FindingKind kind = absl::IsOutOfRange(status) ? FindingKind::kOverLimits : FindingKind::kWrongField;
+  findings.push_back({id, kind, field.name, std::string(status.message())});
 }
 
 absl::Status Examiner::CheckMap(const SourceField& field, SampleSizes& sizes) const {

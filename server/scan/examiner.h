@@ -15,7 +15,8 @@
 
 namespace stoker {
 
-// Decodes the images of samples from end to end and says what is wrong with them. One thread at a time; what it says of
+// Decodes the images of samples from end to end, looks at the values of fields whose samples differ in size, and says
+// what is wrong with them. One thread at a time; what it says of
 // a sample does not depend on those before.
 class Examiner {
  public:
@@ -23,13 +24,17 @@ class Examiner {
   // never.
   Examiner(uint64_t max_pixels, const std::atomic<bool>* stop);
 
-  // Appends what is wrong with the images of sample `id`. An error blames this machine, and then nothing is known of
+  // Appends what is wrong with sample `id`. An error blames this machine, and then nothing is known of
   // the sample: ResourceExhausted, Unavailable where the module for a format is missing, Cancelled.
   absl::Status Examine(uint64_t id, const SourceSchema& schema, const SampleBytes& sample,
                        std::vector<Finding>& findings);
 
  private:
   absl::Status Decode(const SourceField& field, std::span<const uint8_t> file, v1::DecodeWarnings warnings);
+
+  // Appends what is wrong with the values of a field, if samples differ in size in it.
+  static void ExamineRows(uint64_t id, const SourceField& field, std::span<const uint8_t> bytes,
+                          std::vector<Finding>& findings);
 
   // Checks the image or map that was decoded last: that a map has the size of the sample's image, and its values.
   absl::Status CheckMap(const SourceField& field, SampleSizes& sizes) const;

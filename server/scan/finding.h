@@ -15,8 +15,8 @@ enum class FindingKind : uint8_t {
   kNotAnImage = 1,  // A file that should be an image is of no known format.
   kDamaged = 2,     // An image cannot be decoded for another reason.
   kWarning = 3,  // An image is decoded, and its decoder conceals damage. Servers say by decode_warnings if they do so.
-  kOverLimits = 4,  // An image is larger than the limits allow.
-  kWrongField = 5,  // The stored bytes do not parse, or lack a field.
+  kOverLimits = 4,  // An image is larger than the limits allow, or a field whose samples differ in size than max_bytes.
+  kWrongField = 5,  // The stored bytes do not parse, or lack a field, or have values that the field cannot have.
   kDuplicate = 6,   // Another sample with a smaller id has the same images; without images, the same fields.
   kUnreadable = 7,  // The storage gave no bytes. Nothing is known of the sample.
 };
@@ -29,7 +29,7 @@ std::string NameOf(FindingKind kind);
 struct Finding {
   uint64_t id = 0;
   FindingKind kind = FindingKind::kDamaged;
-  std::string field;    // the image's field; empty where the finding is of no single field
+  std::string field;    // the image's, or that of the values; empty where the finding is of no single field
   std::string message;  // the reason, for people; one line
   // For kDuplicate the id of the first sample with the same bytes. For kUnreadable the last id of a run: all samples
   // from `id` to it failed with the same reason. Else it means nothing.

@@ -1,6 +1,7 @@
 #include "server/work/sample_maker.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "common/fields/cast.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
+#include "server/augment/points.h"
 #include "server/work/stage_clock.h"
 
 namespace stoker {
@@ -69,25 +71,95 @@ std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, co
       size.width, size.height, Seconds(cost) * 1e3, cost.passes, cost.arithmetic, cost.bytes, limits.seconds);
 }
 
-absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
+absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
-  const auto& outputs = task.pipeline.outputs();
   sizes_ = {};
+  STOKER_RETURN_IF_ERROR(MakeOfOneSize(task, sample, {writer, index}, times));
+  const std::vector<size_t>& variable = task.pipeline.layout().variable();
+  if (variable.empty()) return absl::OkStatus();
+  StageClock clock(times);
+  for (size_t field : variable)
+    STOKER_RETURN_IF_ERROR(MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
+  for (const ServerPipeline::Sanitizer& op : task.pipeline.sanitizers())
+    STOKER_RETURN_IF_ERROR(Sanitize(task.pipeline, op, writer, index));
+  clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
+  return absl::OkStatus();
+}
+
+absl::Status SampleMaker::MakeOfOneSize(const Task& task, const SampleBytes& sample, const Place& place,
+                                        v1::StageTimes& times) {
+  const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
     const std::vector<uint8_t>& bytes = sample.fields[source];
+    if (outputs[i].variable()) continue;
     if (!outputs[i].image && !outputs[i].map()) {
       StageClock clock(times);
       if (outputs[i].cast.has_value()) {
-        WriteConverted(outputs[i], bytes, writer.Slot(i, index));
+        WriteConverted(outputs[i], bytes, place.writer.Slot(i, place.index));
       } else {
-        writer.Write(i, index, bytes);
+        place.writer.Write(i, place.index, bytes);
       }
       clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
     } else if (i == 0 || outputs[i - 1].source != source) {
       // The outputs of one source stand side by side, and the first of them makes all.
-      STOKER_RETURN_IF_ERROR(MakeImages(task, outputs[i], bytes, {writer, index}, times));
+      STOKER_RETURN_IF_ERROR(MakeImages(task, outputs[i], bytes, place, times));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SampleMaker::MakeRows(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                                   uint32_t index) {
+  const ServerPipeline::Output& output = task.pipeline.outputs()[field];
+  const v1::Dtype dtype = output.field.dtype(), stored = output.cast.has_value() ? output.cast->from : dtype;
+  const uint64_t numbers = bytes.size() / ByteSize(stored);
+  if (bytes.size() % ByteSize(stored) != 0)
+    return absl::DataLossError(
+        absl::StrCat("field '", output.field.name(), "' has ", bytes.size(), " bytes, no whole ", DtypeName(stored)));
+  STOKER_ASSIGN_OR_RETURN(const std::span<uint8_t> rows, writer.Grow(field, index, numbers * ByteSize(dtype)));
+  if (output.cast.has_value()) {
+    WriteConverted(output, bytes, rows);
+  } else {
+    std::copy(bytes.begin(), bytes.end(), rows.begin());
+  }
+  return output.points() && sizes_.size().has_value() ? Move(task, output, *sizes_.size(), rows) : absl::OkStatus();
+}
+
+void SampleMaker::LoadPoints(std::span<const uint8_t> rows) {
+  points_.resize(rows.size() / sizeof(float));
+  if (!rows.empty()) std::memcpy(points_.data(), rows.data(), rows.size());
+}
+
+absl::Status SampleMaker::Move(const Task& task, const ServerPipeline::Output& output, ImageSize size,
+                               std::span<uint8_t> rows) {
+  STOKER_ASSIGN_OR_RETURN(const auto ops, task.pipeline.Draw(output, 0, size, task.seed, task.epoch, task.position));
+  LoadPoints(rows);
+  canvas_ = MovePoints(ops, size, output.field.kind(), output.field.box_format(), points_);
+  if (!rows.empty()) std::memcpy(rows.data(), points_.data(), rows.size());
+  return absl::OkStatus();
+}
+
+absl::Status SampleMaker::Sanitize(const ServerPipeline& pipeline, const ServerPipeline::Sanitizer& op,
+                                   SpanWriter& writer, uint32_t index) {
+  const v1::Field& boxes = pipeline.outputs()[op.boxes].field;
+  const std::span<uint8_t> stored = writer.Last(op.boxes);
+  LoadPoints(stored);
+  const std::vector<uint32_t> kept = SaneBoxes(points_, boxes.box_format(), canvas_, op.min_size, op.min_area);
+  const uint64_t box_count = stored.size() / RowBytes(boxes);
+  std::vector<size_t> fields = {op.boxes};
+  fields.insert(fields.end(), op.followers.begin(), op.followers.end());
+  for (size_t field : fields) {
+    const v1::Field& declared = pipeline.outputs()[field].field;
+    const uint64_t row_bytes = RowBytes(declared);
+    const std::span<uint8_t> rows = writer.Last(field);
+    if (rows.size() != box_count * row_bytes)
+      return absl::DataLossError(absl::StrCat("field '", declared.name(), "' has ", rows.size() / row_bytes,
+                                              " rows, and '", boxes.name(), "' has ", box_count,
+                                              "; each box needs one"));
+    for (size_t i = 0; i < kept.size(); ++i)
+      std::memmove(rows.data() + i * row_bytes, rows.data() + kept[i] * row_bytes, row_bytes);
+    STOKER_RETURN_IF_ERROR(writer.Grow(field, index, kept.size() * row_bytes).status());
   }
   return absl::OkStatus();
 }

@@ -40,7 +40,8 @@ std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, co
 // the sample's slots in the span.
 //
 // All views of an image share its decoding: it is decoded once for each reduced size that they want. Label maps and
-// binary maps go the way of images (see server/augment/map.h), by the draws of the image. One thread at a
+// binary maps go the way of images (see server/augment/map.h), by the draws of the image, and boxes and keypoints move
+// by them too (see server/augment/points.h). One thread at a
 // time. Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
 class SampleMaker {
  public:
@@ -61,7 +62,7 @@ class SampleMaker {
   // Makes every output of `sample` into the slots for offset `index` of the span, and adds the nanoseconds of each
   // stage to `times`. DataLoss blames the sample's bytes, FailedPrecondition the pipeline, any other error this
   // machine. After an error the slots hold garbage.
-  absl::Status Make(const Task& task, const SampleBytes& sample, const SpanWriter& writer, uint32_t index,
+  absl::Status Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                     v1::StageTimes& times);
 
  private:
@@ -81,6 +82,24 @@ class SampleMaker {
     const SpanWriter& writer;
     uint32_t index;
   };
+
+  // Makes those outputs that are images, maps or numbers of one shape.
+  absl::Status MakeOfOneSize(const Task& task, const SampleBytes& sample, const Place& place, v1::StageTimes& times);
+
+  // Makes output number `field`, whose samples differ in size, of its bytes. Boxes and keypoints are moved with the
+  // sample's image, which must be made before.
+  absl::Status MakeRows(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                        uint32_t index);
+
+  // Moves the rows of `output`, which lie on an image of `size`.
+  absl::Status Move(const Task& task, const ServerPipeline::Output& output, ImageSize size, std::span<uint8_t> rows);
+
+  // Sets points_ to rows of float32, which need not be aligned.
+  void LoadPoints(std::span<const uint8_t> rows);
+
+  // Leaves out the rows that a SanitizeBoundingBoxes drops from the sample that was made last.
+  absl::Status Sanitize(const ServerPipeline& pipeline, const ServerPipeline::Sanitizer& op, SpanWriter& writer,
+                        uint32_t index);
 
   // ResourceExhausted where an image of `size` is above the server's limit.
   absl::Status CheckPixels(ImageSize size) const;
@@ -122,6 +141,8 @@ class SampleMaker {
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
   std::vector<View> views_;                    // views of the image in hand
+  std::vector<float> points_;                  // of the boxes or keypoints in hand
+  ImageSize canvas_;                           // of the image that they lie on, after the ops
 };
 
 }  // namespace stoker

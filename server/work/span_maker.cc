@@ -46,8 +46,9 @@ v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, c
     if (status.ok()) continue;
     const uint64_t position = span.start + index, sample = job.order.SampleAt(position);
     *header.mutable_error() = ToError(status, position, sample, dataset.SampleName(sample));
-    break;
+    return header;
   }
+  job.writer.Finish(header);
   return header;
 }
 

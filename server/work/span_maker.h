@@ -20,10 +20,10 @@ class SpanMaker {
  public:
   explicit SpanMaker(const SampleLimits& limits) : maker_(limits) {}
 
-  // Fills `slab` with the span and returns its header. If the span cannot be made, header.error is set and the slab
-  // holds garbage. Once `interrupt` is raised the span ends with an error too. What `ahead` has was read before, and
-  // what `kept` has was decoded before; both may be null. Requires that plan.Check(span) is OK and slab.size() ==
-  // plan.SpanBytes(span).
+  // Fills `slab` with the span and returns its header. The payload is as long as the pipeline's layout says of that. If
+  // the span cannot be made, header.error is set and the slab holds garbage. Once `interrupt` is raised the span ends
+  // with an error too. What `ahead` has was read before, and what `kept` has was decoded before; both may be null.
+  // Requires that plan.Check(span) is OK and slab.size() == plan.SpanBytes(span).
   v1::SpanHeader Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span, std::span<uint8_t> slab,
                       const Interrupt& interrupt, const ReadAhead::Group* ahead = nullptr,
                       const DecodedCache::Images* kept = nullptr);
@@ -38,7 +38,7 @@ class SpanMaker {
     const Dataset& dataset;
     const SampleOrder order;
     const SpanId& span;
-    const SpanWriter writer;
+    SpanWriter writer;
     v1::SpanHeader& header;
     const Interrupt& interrupt;
     const ReadAhead::Group* ahead;

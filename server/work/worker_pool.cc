@@ -294,6 +294,9 @@ FinishedSpan WorkerPool::State::Make(SpanMaker& maker, Task& task) {
     if (caches) cache.GiveUp(key);
     finished.payload_hash = HashOfPayload({});
   } else {
+    const auto payload_bytes = queue.plan.pipeline().layout().PayloadBytes(finished.header);
+    STOKER_CHECK(payload_bytes.has_value());
+    task.slab.Trim(*payload_bytes);
     finished.payload_hash = HashOfPayload(task.slab.bytes());
     try {
       if (caches) cache.Put(key, finished.header, task.slab.bytes(), finished.payload_hash);

@@ -52,7 +52,7 @@ struct Worker::State {
 
   const ServerPipeline pipeline;
   std::vector<uint8_t> slab = std::vector<uint8_t>(pipeline.span_samples() * pipeline.sample_bytes());
-  const SpanWriter writer{pipeline, pipeline.span_samples(), slab};
+  SpanWriter writer{pipeline, pipeline.span_samples(), slab};
   SampleMaker maker{SampleLimits{}};
   Interrupt never;
   v1::StageTimes times;

@@ -26,9 +26,13 @@ constexpr char kConfig[] = R"(datasets:
     - {name: wide_labels, dtype: int16, shape: [224, 224], kind: label_map}
     - {name: mask, dtype: uint8, shape: [224, 224], kind: binary_map}
     - {name: features, dtype: float32, shape: [1024]}
+    - {name: boxes, dtype: float32, shape: [4], kind: boxes, max_bytes: 1600, typical_bytes: 112}
+    - {name: classes, dtype: int64, kind: ragged, max_bytes: 800, typical_bytes: 56}
+    - {name: caption, dtype: uint8, kind: text, max_bytes: 1KiB, typical_bytes: 60}
 )";
 
-// A field, and the type of the tensor that a loader would send which knows nothing of kinds.
+// A field, and the type of the tensor that a loader would send which knows nothing of kinds. Samples that differ in
+// size are then padded to the longest of their batch.
 struct Case {
   std::string name, what;
   v1::Dtype obvious;
@@ -38,10 +42,26 @@ const std::vector<Case> kCases = {{"image", "image", v1::DTYPE_FLOAT32},
                                   {"labels", "label map, uint8", v1::DTYPE_INT64},
                                   {"wide_labels", "label map, int16", v1::DTYPE_INT64},
                                   {"mask", "binary map", v1::DTYPE_UINT8},
-                                  {"features", "1024 numbers, bfloat16", v1::DTYPE_FLOAT32}};
+                                  {"features", "1024 numbers, bfloat16", v1::DTYPE_FLOAT32},
+                                  {"boxes", "boxes", v1::DTYPE_FLOAT32},
+                                  {"classes", "ragged, int64", v1::DTYPE_INT64},
+                                  {"caption", "text", v1::DTYPE_UINT8}};
 
-// Payload bytes of a sample, and the elements of the tensor that was handed out.
-std::pair<double, int64_t> Take(const Fleet& fleet, const Case& field, int64_t samples) {
+// The elements of the tensor that a batch's samples would be, for one sample.
+int64_t ElementsOf(const Batch& batch, const std::string& name) {
+  const Tensor& tensor = *batch.Find(name);
+  int64_t elements = 1;
+  for (size_t axis = 1; axis < tensor.shape.size(); ++axis) elements *= tensor.shape[axis];
+  const Tensor* const offsets = batch.Find(OffsetsName(name));
+  if (offsets == nullptr) return elements;
+  const auto* begin = static_cast<const int64_t*>(offsets->data);
+  int64_t longest = 0;
+  for (int64_t i = 0; i < batch.size(); ++i) longest = std::max(longest, begin[i + 1] - begin[i]);
+  return longest * elements;
+}
+
+// Payload bytes of a sample, and the elements of the tensor that it would be, both as means.
+std::pair<double, double> Take(const Fleet& fleet, const Case& field, int64_t samples) {
   LoaderOptions options;
   options.servers = fleet.addresses();
   options.batch_size = kBatchSize;
@@ -57,14 +77,13 @@ std::pair<double, int64_t> Take(const Fleet& fleet, const Case& field, int64_t s
   while (taken < samples) {
     const Batch batch = NextBatch(*loader);
     taken += batch.size();
-    elements = 1;
-    const Tensor& tensor = batch.tensors()[0];
-    for (size_t axis = 1; axis < tensor.shape.size(); ++axis) elements *= tensor.shape[axis];
+    elements += batch.size() * ElementsOf(batch, field.name);
   }
   const LoaderStats stats = loader->stats();
   // Spans are cut where batches end too; both are powers of two.
   const uint64_t came = stats.spans * std::min<uint64_t>(loader->description().span_samples(), kBatchSize);
-  return {static_cast<double>(stats.bytes) / static_cast<double>(came), elements};
+  return {static_cast<double>(stats.bytes) / static_cast<double>(came),
+          static_cast<double>(elements) / static_cast<double>(taken)};
 }
 
 void CountBytes(int64_t samples, const std::string& json) {
@@ -74,7 +93,7 @@ void CountBytes(int64_t samples, const std::string& json) {
   std::printf("%-24s %16s %22s %8s\n", "field", "came, B/sample", "obvious form, B/sample", "ratio");
   for (const Case& field : kCases) {
     const auto [bytes, elements] = Take(fleet, field, samples);
-    const auto obvious = static_cast<double>(elements * ByteSize(field.obvious));
+    const double obvious = elements * static_cast<double>(ByteSize(field.obvious));
     std::printf("%-24s %16.0f %14.0f %-7s %7.1f×\n", field.what.c_str(), bytes, obvious,
                 DtypeName(field.obvious).c_str(), obvious / bytes);
     rows.push_back({{"field", field.what}, {"bytes", bytes}, {"obvious", obvious}, {"ratio", obvious / bytes}});

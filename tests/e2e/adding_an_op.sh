@@ -11,12 +11,12 @@ replay_in "$1" "$here/../../docs/adding-an-op.md"
 ((${#changes[@]} >= 5)) || { echo "$page shows ${#changes[@]} changes, and should show them all"; exit 1; }
 apply "${changes[0]}"
 configure "$2"
-fails_to_build stoker_ops 'kRandomShortestSize.*not handled in switch' "an op that visit.h lacks"
+fails_to_build stoker_ops 'kRandomResize[^d].*not handled in switch' "an op that visit.h lacks"
 
 for change in "${changes[@]:1}"; do apply "$change"; done
 python3 proto/generate_ops.py --check >/dev/null 2>&1 && { echo "what is generated was fresh before it was written"; exit 1; }
 python3 proto/generate_ops.py
-grep -q 'class RandomShortestSize' client/python/stoker/_ops.py
-grep -q '| RandomShortestSize |' docs/pipeline.md
+grep -q 'class RandomResize(' client/python/stoker/_ops.py
+grep -q '| RandomResize |' docs/pipeline.md
 cmake --build build --target ops_test
 build/bin/ops_test --gtest_brief=1

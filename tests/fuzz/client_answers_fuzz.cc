@@ -34,7 +34,8 @@ void CheckListDatasets(std::string_view bytes) {
 void CheckJob(const OpenedJob& job) {
   const uint64_t sample_bytes = job.description.sample_bytes();
   STOKER_CHECK(sample_bytes >= 1 && sample_bytes <= kMaxSampleBytes);
-  STOKER_CHECK(job.batch_bytes() == 4 * sample_bytes && job.prefetch() >= 1);
+  STOKER_CHECK(job.batch_bytes() == 4 * job.layout.typical_bytes() && job.prefetch() >= 1);
+  STOKER_CHECK(job.layout.typical_bytes() <= sample_bytes && job.slab_bytes() <= 8 * sample_bytes);
   STOKER_CHECK(job.span_samples() >= 1 && job.span_samples() <= ServerPipeline::kMaxSpanSamples);
   const BatchPlan plan(job.plan);
   const auto batch = plan.At({0, 0});

@@ -1,13 +1,15 @@
-// Fuzzes what reads tar shards: by the first byte the archive itself, DALI's .idx, the lists of wids, or a number of a
+// Fuzzes what reads tar shards: by the first byte the archive itself, DALI's .idx, the lists of wids, or numbers of a
 // JSON document. All members that are taken lie in the archive, and all samples of an index are consistent.
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "server/read/formats/tar/dali_index.h"
 #include "server/read/formats/tar/json_number.h"
+#include "server/read/formats/tar/json_rows.h"
 #include "server/read/formats/tar/sample_rows.h"
 #include "server/read/formats/tar/tar_reader.h"
 #include "server/read/formats/tar/wids_index.h"
@@ -56,6 +58,18 @@ void ReadTar(std::string_view bytes) {
   if (!index.IsConsistent()) std::abort();
 }
 
+// All that is taken as rows is whole rows, and what has a number there has a row of one.
+void ReadJson(std::string_view document, const JsonPath& path) {
+  const SourceField numbers = {.kind = SourceField::Kind::kRows, .dtype = v1::DTYPE_FLOAT64},
+                    boxes = {.kind = SourceField::Kind::kRows, .dtype = v1::DTYPE_INT16, .shape = {2, 2}};
+  std::vector<uint8_t> rows;
+  if (RowsAt(document, path, boxes, rows).ok() && rows.size() % 8 != 0) std::abort();
+  const bool has_rows = RowsAt(document, path, numbers, rows).ok();
+  if (LeadsToMany(path)) return;
+  if (NumberAt(document, path).ok() && (!has_rows || rows.size() != sizeof(double))) std::abort();
+  (void)TextAt(document, path);
+}
+
 }  // namespace
 }  // namespace stoker
 
@@ -80,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     default: {
       const size_t line = text.find('\n');
       const auto path = stoker::ParseJsonPath(text.substr(0, line));
-      if (path.ok() && line != text.npos) (void)stoker::NumberAt(text.substr(line + 1), *path);
+      if (path.ok() && line != text.npos) stoker::ReadJson(text.substr(line + 1), *path);
     }
   }
   return 0;

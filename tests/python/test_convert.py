@@ -186,6 +186,55 @@ def test_every_op_that_converts_is_one_that_servers_take(module, server):
         assert {op.name for op in converted.transforms} <= known
 
 
+def test_ops_that_zoom_say_what_torchvisions_do(torchvision):
+    import torch
+    from torchvision.transforms import v2
+
+    compose = v2.Compose(
+        [
+            v2.RandomZoomOut(fill=(1, 2, 3), side_range=(1.5, 2), p=0.25),
+            v2.ScaleJitter((640, 480), (0.5, 1.5), v2.InterpolationMode.BICUBIC, antialias=False),
+            v2.RandomShortestSize([480, 512], max_size=800),
+            v2.RandomShortestSize(300),
+        ]
+    )
+    assert convert(compose).document()["ops"] == [
+        {"RandomZoomOut": {"fill": [1, 2, 3], "side_range": [1.5, 2], "p": 0.25}},
+        {
+            "ScaleJitter": {
+                "target_size": [640, 480],
+                "scale_range": [0.5, 1.5],
+                "interpolation": "bicubic",
+                "antialias": False,
+            }
+        },
+        {
+            "RandomShortestSize": {
+                "min_size": [480, 512],
+                "max_size": 800,
+                "interpolation": "bilinear",
+                "antialias": True,
+            }
+        },
+        {"RandomShortestSize": {"min_size": [300], "interpolation": "bilinear", "antialias": True}},
+    ]
+    box = v2.ScaleJitter((32, 32), interpolation=v2.InterpolationMode.BOX)
+    assert "'box'" in reasons(v2.Compose([box]))["transforms[0]"][1]
+    painted = v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.RandomZoomOut(fill=0.5)])
+    assert list(reasons(painted)) == ["transforms[2]"]
+
+
+def test_ops_that_zoom_are_ones_that_servers_take_before_a_crop(torchvision, server):
+    from torchvision.transforms import v2
+
+    zooms = [v2.RandomZoomOut(fill=9), v2.ScaleJitter((48, 64)), v2.RandomShortestSize([30, 40], 80)]
+    compose = v2.Compose([*zooms, v2.CenterCrop(24)])
+    with Loader(server.address, batch_size=8, transforms=compose, output="numpy") as loader:
+        assert next(iter(loader))[0].shape == (8, 24, 24, 3)
+    with pytest.raises(Exception, match="differ in size from sample to sample, also after RandomShortestSize"):
+        Loader(server.address, batch_size=8, transforms=v2.Compose(zooms), output="numpy")
+
+
 @pytest.mark.filterwarnings("ignore:The transform `ToTensor")
 def test_pixels_are_torchvisions(module, server, photos):
     """The pipeline of validation, image by image: within one level, which is what decoders differ by."""
@@ -325,6 +374,28 @@ def test_lists_of_both_kinds(module):
     )
 
 
+def test_boxes_are_sanitized_by_the_servers_also_after_a_conversion_to_floats(torchvision):
+    import torch
+    from torchvision.transforms import v2
+
+    sanitize = v2.SanitizeBoundingBoxes(min_size=2, min_area=9)
+    compose = v2.Compose([v2.RandomHorizontalFlip(), v2.ToDtype(torch.float32, scale=True), sanitize])
+    converted = convert(compose).document()["ops"]
+    assert converted[:2] == [
+        {"RandomHorizontalFlip": {"p": 0.5}},
+        {"SanitizeBoundingBoxes": {"min_size": 2, "min_area": 9, "labels": ["labels"]}},
+    ]
+    assert "ToDtype" in converted[2]
+    alone = v2.SanitizeBoundingBoxes(labels_getter=None)
+    assert convert(alone).document()["ops"] == [{"SanitizeBoundingBoxes": {"min_size": 1.0, "min_area": 1.0}}]
+    mixed = convert([v2.ToDtype(torch.float32, scale=True), ours.SanitizeBoundingBoxes()])
+    assert [op.name for op in mixed.transforms] == ["SanitizeBoundingBoxes", "ToDtype"]
+    refused = reasons(v2.Compose([v2.SanitizeBoundingBoxes(labels_getter=lambda sample: sample[1]["ids"])]))
+    assert "name in `labels`" in refused["transforms[0]"][1]
+    refused = reasons(v2.Compose([v2.RandomApply([sanitize])]))
+    assert "some samples only" in refused["transforms[0].transforms[0]"][1]
+
+
 # ---- Albumentations ----
 
 
@@ -454,6 +525,8 @@ def test_fills_by_type_are_those_of_images_and_of_label_maps(torchvision):
     assert fills(v2.RandomRotation(9, fill={tv_tensors.Image: 7, tv_tensors.Mask: 255})) == (7, 255)
     assert fills(v2.Pad(3, fill={tv_tensors.Image: [1, 2, 3], "others": 9})) == ([1, 2, 3], 9)
     assert fills(v2.RandomCrop(8, padding=3, fill={"Image": 7}))[1] is None
+    assert fills(v2.RandomZoomOut(fill={tv_tensors.Image: (1, 2, 3), tv_tensors.Mask: 255})) == ([1, 2, 3], 255)
+    assert fills(v2.RandomZoomOut({"Image": 7}))[1] is None
     assert fills(v2.RandAugment(fill=5))[1] == fills(v2.RandomAffine(3, fill=5))[1] == 5
     assert fills(v2.RandomAffine(3, fill=(1, 2, 3)))[1] is None
     assert fills(torchvision.transforms.RandomRotation(9, fill=7))[1] is None, "of v1, which has images alone"

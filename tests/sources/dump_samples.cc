@@ -2,8 +2,9 @@
 // Compressed shards are decompressed into FOLDER. It writes:
 //
 //   a line of text for each of: fingerprint (hexadecimal), number of samples, each field ("name dtype [shape]" or "name
-//   image"), each warning ("warning: …"), and an empty line
-//   for each sample its name and its fields, each as u64 length, little-endian, and bytes
+//   image", and where samples differ in size "name rows dtype [shape]", "name text" or "name bytes"), each warning
+//   ("warning: …"), and an empty line for each sample its name and its fields, each as u64 length, little-endian, and
+//   bytes
 //
 // Exits with 1 and an error on stderr where it cannot be opened or read.
 
@@ -29,7 +30,11 @@ void Write(const void* bytes, uint64_t size) {
 
 std::string WordsOf(const SourceField& field) {
   if (field.kind == SourceField::Kind::kEncodedImage) return field.name + " image";
-  return absl::StrCat(field.name, " ", DtypeName(field.dtype), " [", absl::StrJoin(field.shape, ", "), "]");
+  if (field.meaning == v1::FIELD_KIND_TEXT || field.meaning == v1::FIELD_KIND_BYTES)
+    return absl::StrCat(field.name, " ", KindName(field.meaning));
+  const bool is_rows = field.kind == SourceField::Kind::kRows;
+  return absl::StrCat(field.name, is_rows ? " rows " : " ", DtypeName(field.dtype), " [",
+                      absl::StrJoin(field.shape, ", "), "]");
 }
 
 absl::Status Dump(const char* path, const char* folder) {

@@ -44,10 +44,23 @@ class Dumped:
 
     def _typed(self, name: str, value: bytes) -> bytes | np.ndarray:
         words = self.schema[name]
-        if words == "image":
+        if words in ("image", "text", "bytes"):
             return value
-        dtype, _, shape = words.partition(" ")
-        return np.frombuffer(value, dtype).reshape(json.loads(shape))
+        is_rows = words.startswith("rows ")
+        dtype, _, shape = words.removeprefix("rows ").partition(" ")
+        rows = [-1] if is_rows else []
+        return np.frombuffer(value, dtype).reshape(rows + json.loads(shape))
+
+
+def expect_rows(program: str, config: dict, schema: dict[str, str], wanted: list[dict]) -> None:
+    """Expects a dataset's fields and samples, whose arrays have a row for each element."""
+    dumped = Dumped(program, config)
+    expect(not dumped.error, dumped.error)
+    expect_equal(dumped.schema, schema, "schema")
+    expect_equal(len(dumped.samples), len(wanted), "samples")
+    for i, (got, rows) in enumerate(zip(dumped.samples, wanted, strict=True)):
+        for name, value in rows.items():
+            expect_equal(got[name], value, f"{name} of sample {i}")
 
 
 def documented(key: str, path: object) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import zstd
-from dumped import Dumped, documented, expect, expect_equal, image
+from dumped import Dumped, documented, expect, expect_equal, expect_rows, image
 from mds_package import import_mds
 from PIL import Image
 
@@ -92,10 +92,33 @@ def readers_of(reader: type, folder: Path) -> list:
     return [reader.from_json(str(folder), None, shard) for shard in index["shards"]]
 
 
+def rows_of_all_kinds(program: str, writer: type, generator: np.random.Generator, folder: Path) -> None:
+    """Arrays whose first dimension differs, texts, JSON and bytes."""
+    columns = {"boxes": "ndarray:float32", "ids": "ndarray", "caption": "str", "extra": "json", "blob": "bytes"}
+    written = []
+    with writer(out=str(folder), columns=columns, size_limit=1 << 10) as out:
+        for i in range(11):
+            sample = {
+                "boxes": generator.random((i % 3 + 1, 4)).astype(np.float32),
+                "ids": generator.integers(0, 60000, i % 4 + 1, dtype=np.uint16),
+                "caption": "猫 " * i,
+                "extra": {"i": i},
+                "blob": generator.bytes(i),
+            }
+            out.write(sample)
+            written.append({**sample, "caption": sample["caption"].encode(), "extra": json.dumps({"i": i}).encode()})
+    size = {"max_bytes": "1KiB"}
+    kinds = {"boxes": "boxes", "ids": "ragged", "caption": "text", "extra": "text", "blob": "bytes"}
+    fields = {name: {"kind": kind, **size} for name, kind in kinds.items()}
+    schema = {"blob": "bytes", "boxes": "rows float32 [4]", "caption": "text", "extra": "text", "ids": "rows int32 []"}
+    expect_rows(program, {"mds": {"path": str(folder), "fields": fields}}, schema, written)
+
+
 def main() -> None:
     program, generator = sys.argv[1], np.random.default_rng(2)
     writer, reader = import_mds()
     with tempfile.TemporaryDirectory() as root:
+        rows_of_all_kinds(program, writer, generator, Path(root) / "rows")
         a, b = Path(root) / "streams" / "a", Path(root) / "streams" / "b"
         samples = [sample_of(generator, i) for i in range(17)]
         write(writer, a, samples[:12], size_limit=1 << 16, hashes=["sha1", "xxh64"])

@@ -13,7 +13,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from dumped import Dumped, documented, expect, expect_equal, image
+from dumped import Dumped, documented, expect, expect_equal, expect_rows, image
 from servers import bucket, http_server
 
 PROGRAM = sys.argv[1]
@@ -238,11 +238,66 @@ def damage(generator: np.random.Generator, root: Path) -> None:
     print(f"of 300 damaged files {outcomes['refused']} were refused, and {outcomes['read']} read")
 
 
+def rows_of_all_kinds(generator: np.random.Generator, root: Path) -> None:
+    """Texts, bytes and lists whose lengths differ, some of them empty, in both of Parquet's ways to store pages."""
+    count = 41
+    boxes = [generator.random((i % 4, 4)).astype(np.float32) for i in range(count)]
+    tokens = [generator.integers(0, 9, i % 7) for i in range(count)]
+    captions = ["猫 " * (i % 5) for i in range(count)]
+    blobs = [generator.bytes(i % 3) for i in range(count)]
+    table = pa.table({
+        "caption": pa.array(captions),
+        "blob": pa.array(blobs, pa.binary()),
+        "key": pa.array([b"abc"] * count, pa.binary(3)),
+        "tokens": pa.array([list(map(int, t)) for t in tokens], pa.list_(pa.uint16())),
+        "boxes": pa.array([b.tolist() for b in boxes], pa.list_(pa.list_(pa.float32()))),
+        "fixed": pa.array([b.tolist() for b in boxes], pa.list_(pa.list_(pa.float32(), 4))),
+        "flat": pa.array([b.ravel().tolist() for b in boxes], pa.large_list(pa.float64())),
+        "required": pa.array([b.ravel().tolist() for b in boxes], pa.list_(pa.field("item", pa.float32(), nullable=False))),
+    }).cast(pa.schema([
+        ("caption", pa.string()), ("blob", pa.binary()), ("key", pa.binary(3)), ("tokens", pa.list_(pa.uint16())),
+        ("boxes", pa.list_(pa.list_(pa.float32()))), ("fixed", pa.list_(pa.list_(pa.float32(), 4))),
+        ("flat", pa.large_list(pa.float64())),
+        pa.field("required", pa.list_(pa.field("item", pa.float32(), nullable=False)), nullable=False),
+    ]))
+    size = {"max_bytes": "1KiB"}
+    kinds = {"caption": "text", "blob": "bytes", "key": "bytes", "tokens": "ragged", "boxes": "boxes", "fixed": "boxes",
+             "flat": "boxes", "required": "boxes"}
+    fields = {name: {"kind": kind, **size} for name, kind in kinds.items()}
+    schema = {
+        "blob": "bytes", "boxes": "rows float32 [4]", "caption": "text", "fixed": "rows float32 [4]",
+        "flat": "rows float64 [4]", "key": "bytes", "required": "rows float32 [4]", "tokens": "rows int32 []",
+    }
+    wanted = [{"caption": captions[i].encode(), "blob": blobs[i], "key": b"abc", "tokens": tokens[i], "boxes": boxes[i],
+               "fixed": boxes[i], "flat": boxes[i].astype(np.float64), "required": boxes[i]} for i in range(count)]
+    for version in ("1.0", "2.0"):
+        path = root / f"rows-{version}.parquet"
+        pq.write_table(table, path, row_group_size=17, data_page_version=version)
+        expect_rows(PROGRAM, {"parquet": {"path": str(path), "fields": fields}}, schema, wanted)
+
+
+def bad_rows(root: Path) -> None:
+    """Rows that are null, have a null or are of another shape are bad samples, and others are none."""
+    path = root / "bad-rows.parquet"
+    values = [[[1.0, 2.0]], None, [], [None], [[3.0]], [[4.0, None]], [[5.0, 6.0], [7.0, 8.0]], [[]]]
+    pq.write_table(pa.table({"points": pa.array(values, pa.list_(pa.list_(pa.float32())))}), path)
+    fields = {"points": {"kind": "keypoints", "max_bytes": "64B"}}
+    for row, what in {1: "null", 3: "null", 4: "of another shape", 5: "null", 7: "null"}.items():
+        one = root / "bad-row.parquet"
+        pq.write_table(pa.table({"points": pa.array([values[0], values[2], values[row]], pa.list_(pa.list_(pa.float32())))}), one)
+        error = Dumped(PROGRAM, {"parquet": {"path": str(one), "fields": fields}}).error
+        expect(f"bad-row.parquet:2: the column points: is {what}" in error, error)
+    refused = Dumped(PROGRAM, {"parquet": {"path": str(path), "fields": {"points": {"kind": "text", "max_bytes": "1B"}}}})
+    expect("fields.points.kind: text is of texts or bytes" in refused.error, refused.error)
+
+
 def main() -> None:
     generator = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         writings(generator, root)
+        rows_of_all_kinds(generator, root)
+        bad_rows(root)
         errors(generator, root)
         hugging_face(generator, root / "hub")
         stores(root / "hub")

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from dumped import Dumped, documented, expect, expect_equal, image
+from dumped import Dumped, documented, expect, expect_equal, expect_rows, image
 from tfrecord.tools.tfrecord2idx import create_index
 from tfrecord.writer import TFRecordWriter
 
@@ -38,9 +38,33 @@ def imagenet(generator: np.random.Generator, count: int) -> list[dict]:
     ]
 
 
+def rows_of_all_kinds(program: str, generator: np.random.Generator, root: Path) -> None:
+    """Lists of any length and bytes that are texts."""
+    folder = root / "rows"
+    folder.mkdir()
+    samples, written = [], []
+    for i in range(9):
+        boxes, tokens = generator.random((i % 3, 4)).astype(np.float32), generator.integers(-9, 1 << 40, i % 4)
+        caption = f"猫 {i}".encode() * i
+        samples.append({"bbox": (boxes.ravel().tolist(), "float"), "tokens": (tokens.tolist(), "int"),
+                        "caption": (caption, "byte")})
+        written.append({"bbox": boxes, "tokens": tokens, "caption": caption, "blob": caption})
+    write(folder, "a.tfrecord", samples)
+    size = {"max_bytes": "1KiB"}
+    fields = {
+        "bbox": {"kind": "boxes", **size},
+        "tokens": {"kind": "ragged", **size},
+        "caption": {"kind": "text", **size},
+        "blob": {"from": "caption", "kind": "bytes", **size},
+    }
+    schema = {"bbox": "rows float32 [4]", "blob": "bytes", "caption": "text", "tokens": "rows int64 []"}
+    expect_rows(program, {"tfrecord": {"path": str(folder), "fields": fields}}, schema, written)
+
+
 def main() -> None:
     program, generator = sys.argv[1], np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as root:
+        rows_of_all_kinds(program, generator, Path(root))
         folder = Path(root) / "train"
         folder.mkdir()
         samples = imagenet(generator, 23)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import webdataset
-from dumped import Dumped, documented, expect, expect_equal, image
+from dumped import Dumped, documented, expect, expect_equal, expect_rows, image
 
 FIELDS = {
     "image": "jpg;png",
@@ -73,6 +73,47 @@ def write_dali_index(shard: Path) -> None:
     shard.with_suffix(".idx").write_text("\n".join([f"v1.2 {len(lines)}", *lines, ""]))
 
 
+def rows_of_all_kinds(program: str, generator: np.random.Generator, root: Path) -> None:
+    """Captions, bytes, arrays and JSON documents whose samples differ in size, some of them empty."""
+    folder = root / "rows"
+    folder.mkdir()
+    written = []
+    with webdataset.ShardWriter(f"{folder}/t-%04d.tar", maxcount=5, verbose=0) as out:
+        for i in range(12):
+            boxes = generator.uniform(0, 90, (i % 4, 4)).astype(np.float32)
+            tokens = generator.integers(0, 50000, i % 3)
+            objects = [{"bbox": box.tolist(), "category": j, "keypoints": [1.5 * j] * 6} for j, box in enumerate(boxes)]
+            caption = "eine Straße, ein Café, 猫 " * (i % 5)
+            out.write({"__key__": f"s{i}", "txt": caption, "bin": bytes(range(i)), "boxes.npy": boxes,
+                       "tokens.npy": tokens, "json": {"objects": objects, "tokens": tokens.tolist(), "said": caption}})
+            written.append({
+                "caption": caption.encode(), "said": caption.encode(), "blob": bytes(range(i)), "boxes": boxes,
+                "json_boxes": boxes, "tokens": tokens, "json_tokens": tokens, "categories": np.arange(len(boxes)),
+                "points": np.repeat(1.5 * np.arange(len(boxes)), 6).reshape(-1, 3, 2).astype(np.float32),
+            })
+    size = {"max_bytes": "4KiB"}
+    fields = {
+        "caption": {"from": "txt", "kind": "text", **size},
+        "said": {"json": "$.said", "kind": "text", **size},
+        "blob": {"from": "bin", "kind": "bytes", **size},
+        "boxes": {"from": "boxes.npy", "kind": "boxes", **size},
+        "json_boxes": {"json": "$.objects[*].bbox", "kind": "boxes", "box_format": "xywh", **size},
+        "tokens": {"from": "tokens.npy", "kind": "ragged", **size},
+        "json_tokens": {"json": "$.tokens", "kind": "ragged", **size},
+        "categories": {"json": "$.objects[*].category", "kind": "ragged", "typical_bytes": "64B", **size},
+        "points": {"json": "$.objects[*].keypoints", "kind": "keypoints", "shape": [3, 2], **size},
+    }
+    schema = {
+        "blob": "bytes", "boxes": "rows float32 [4]", "caption": "text", "categories": "rows int64 []",
+        "json_boxes": "rows float32 [4]", "json_tokens": "rows int64 []", "points": "rows float32 [3, 2]", "said": "text",
+        "tokens": "rows int64 []",
+    }
+    expect_rows(program, {"webdataset": {"path": str(folder), "fields": fields}}, schema, written)
+    wrong = {"boxes": {"json": "$.objects[*].keypoints", "kind": "boxes", **size}}
+    error = Dumped(program, {"webdataset": {"path": str(folder), "fields": wrong}}).error
+    expect("s1: " in error and "has a list of 6 numbers, where rows of [4] are" in error, error)
+
+
 def main() -> None:
     program, generator = sys.argv[1], np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as root:
@@ -84,6 +125,8 @@ def main() -> None:
         shards = sorted(map(str, folder.glob("*.tar")))
         expect_equal(len(shards), 4, "shards")
         wanted = list(webdataset.WebDataset(shards, shardshuffle=False))
+
+        rows_of_all_kinds(program, generator, Path(root))
 
         fields = {"fields": FIELDS}
         config = {"webdataset": {"path": str(folder), **fields}}

@@ -91,35 +91,68 @@ absl::Status BatchWork::CheckBounds() const {
     if (Elements(field) > kMostValues)
       return absl::InvalidArgumentError(
           absl::StrCat("a GPU's ops take fields of less than 2^31 values, unlike '", field.name(), "'"));
+  for (const HostBatch::Rows& rows : batch_->variable)
+    if (const v1::Field& field = pipeline_->fields()[rows.field]; rows.offsets.back() > kMostValues / Elements(field))
+      return absl::InvalidArgumentError(absl::StrCat("batch_size: a GPU's ops take fewer than 2^31 values of '",
+                                                     field.name(), "' together; have fewer samples"));
   return absl::OkStatus();
 }
 
 absl::Status BatchWork::AddFields() {
   STOKER_CHECK(batch_->fields.size() == pipeline_->fields().size());
   fields_.resize(batch_->fields.size());
+  for (const HostBatch::Rows& rows : batch_->variable) fields_[rows.field].rows = &rows;
   for (size_t i = 0; i < fields_.size(); ++i) {
-    Field& field = fields_[i];
-    const std::span<const uint8_t> bytes = batch_->fields[i];
-    field.kind = pipeline_->identity() ? FieldKind::kAsItCame : pipeline_->programs()[i].kind;
-    field.bytes = bytes.size();
-    field.staged_at = Reserve(field.bytes, staging_bytes_);
-    Upload(bytes, field.staged_at);
-    field.made_bytes = field.bytes;
-    if (field.kind != FieldKind::kAsItCame) {
-      STOKER_ASSIGN_OR_RETURN(const uint64_t sample_bytes, ByteSize(pipeline_->fields()[i]));
-      field.made_bytes = sample_bytes * batch_->rows();
-      if (field.kind == FieldKind::kScale) {
-        field.scale_at = AddParameters(pipeline_->programs()[i].scale);
-        field.bias_at = AddParameters(pipeline_->programs()[i].bias);
-      }
-      const int64_t numbers = Elements(pipeline_->source_fields()[i]) * batch_->rows();
-      STOKER_RETURN_IF_ERROR(pipeline_->CheckClasses(static_cast<int>(i), bytes.data(), numbers));
+    fields_[i].kind = pipeline_->identity() ? FieldKind::kAsItCame : pipeline_->programs()[i].kind;
+    if (fields_[i].rows != nullptr) {
+      AddRows(*fields_[i].rows);
+    } else {
+      STOKER_RETURN_IF_ERROR(AddField(i));
     }
-    field.made_at = Reserve(field.made_bytes, slot_bytes_);
   }
+  for (const HostBatch::Rows& rows : batch_->variable)
+    fields_[rows.field].offsets_made_at = Reserve(rows.offsets.size() * sizeof(int64_t), slot_bytes_);
   if (!pipeline_->identity() && batch_->rows() > 0)
     mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->FirstPosition());
   return absl::OkStatus();
+}
+
+absl::Status BatchWork::AddField(size_t i) {
+  Field& field = fields_[i];
+  const std::span<const uint8_t> bytes = batch_->fields[i];
+  field.bytes = bytes.size();
+  field.staged_at = Reserve(field.bytes, staging_bytes_);
+  Upload(bytes, field.staged_at);
+  field.made_bytes = field.bytes;
+  if (field.kind != FieldKind::kAsItCame) {
+    STOKER_ASSIGN_OR_RETURN(const uint64_t sample_bytes, ByteSize(pipeline_->fields()[i]));
+    field.made_bytes = sample_bytes * batch_->rows();
+    if (field.kind == FieldKind::kScale) AddScale(i);
+    const int64_t numbers = Elements(pipeline_->source_fields()[i]) * batch_->rows();
+    STOKER_RETURN_IF_ERROR(pipeline_->CheckClasses(static_cast<int>(i), bytes.data(), numbers));
+  }
+  field.made_at = Reserve(field.made_bytes, slot_bytes_);
+  return absl::OkStatus();
+}
+
+void BatchWork::AddRows(const HostBatch::Rows& rows) {
+  Field& field = fields_[rows.field];
+  for (const std::span<const uint8_t> part : rows.parts) field.bytes += part.size();
+  field.staged_at = Reserve(field.bytes, staging_bytes_);
+  uint64_t to = field.staged_at;
+  for (const std::span<const uint8_t> part : rows.parts) {
+    Upload(part, to);
+    to += part.size();
+  }
+  field.made_bytes = rows.offsets.back() * RowBytes(pipeline_->fields()[rows.field]);
+  if (field.kind == FieldKind::kScale) AddScale(rows.field);
+  field.offsets_at = AddParameters(rows.offsets);
+  field.made_at = Reserve(field.made_bytes, slot_bytes_);
+}
+
+void BatchWork::AddScale(size_t i) {
+  fields_[i].scale_at = AddParameters(pipeline_->programs()[i].scale);
+  fields_[i].bias_at = AddParameters(pipeline_->programs()[i].bias);
 }
 
 // Adds a copy. It joins the copy before it if both its source and its destination follow directly.
@@ -228,7 +261,9 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
       case FieldKind::kMixedLabel: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
       case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
-      case FieldKind::kScale: calls.push_back(Scale(i, staging, slot)); break;
+      case FieldKind::kScale:
+        if (fields_[i].made_bytes > 0) calls.push_back(Scale(i, staging, slot));
+        break;
     }
   }
   return calls;
@@ -350,40 +385,59 @@ KernelCall BatchWork::Widen(size_t i, uint8_t* staging, uint8_t* slot) const {
 }
 
 KernelCall BatchWork::Scale(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const HostBatch::Rows* const rows = fields_[i].rows;
   const v1::Field &source = pipeline_->source_fields()[i], &made = pipeline_->fields()[i];
-  return ScaleArguments{.in = staging + fields_[i].staged_at,
-                        .out = slot + fields_[i].made_at,
-                        .scale = Parameters<float>(staging, fields_[i].scale_at),
-                        .bias = Parameters<float>(staging, fields_[i].bias_at),
-                        .samples = batch_->rows(),
-                        .numbers = static_cast<int32_t>(Elements(source)),
-                        .period = static_cast<int32_t>(pipeline_->programs()[i].scale.size()),
-                        .from = NumberOf(source.dtype()),
-                        .to = NumberOf(made.dtype())};
+  return ScaleArguments{
+      .in = staging + fields_[i].staged_at,
+      .out = slot + fields_[i].made_at,
+      .scale = Parameters<float>(staging, fields_[i].scale_at),
+      .bias = Parameters<float>(staging, fields_[i].bias_at),
+      .samples = rows == nullptr ? batch_->rows() : 1,  // Rows are as one sample of all numbers.
+      .numbers = static_cast<int32_t>(Elements(source) * (rows == nullptr ? 1 : rows->offsets.back())),
+      .period = static_cast<int32_t>(pipeline_->programs()[i].scale.size()),
+      .from = NumberOf(source.dtype()),
+      .to = NumberOf(made.dtype())};
 }
 
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {
   std::vector<Part> copies;
-  for (const Field& field : fields_)
+  for (const Field& field : fields_) {
     if (field.kind == FieldKind::kAsItCame && field.bytes > 0)
       copies.push_back({staging + field.staged_at, field.made_at, field.bytes});
+    if (field.rows != nullptr)
+      copies.push_back({staging + parameters_at_ + field.offsets_at, field.offsets_made_at,
+                        field.rows->offsets.size() * sizeof(int64_t)});
+  }
   return copies;
 }
 
 std::vector<Tensor> BatchWork::Tensors(const uint8_t* slot, DeviceId device) const {
-  std::vector<Tensor> tensors(fields_.size());
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    const v1::Field& made = pipeline_->fields()[i];
-    Tensor& tensor = tensors[i];
-    tensor.name = made.name();
-    tensor.dtype = made.dtype();
-    tensor.shape = {batch_->rows()};
-    tensor.shape.insert(tensor.shape.end(), made.shape().begin(), made.shape().end());
-    tensor.data = slot + fields_[i].made_at;
-    tensor.bytes = fields_[i].made_bytes;
-    tensor.device = device;
-  }
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < fields_.size(); ++i) tensors.push_back(TensorOf(i, slot, device));
+  for (const HostBatch::Rows& rows : batch_->variable) tensors.push_back(OffsetsOf(rows.field, slot, device));
   return tensors;
+}
+
+Tensor BatchWork::TensorOf(size_t i, const uint8_t* slot, DeviceId device) const {
+  const v1::Field& made = pipeline_->fields()[i];
+  Tensor tensor{.name = made.name(),
+                .dtype = made.dtype(),
+                .shape = {fields_[i].rows == nullptr ? batch_->rows() : fields_[i].rows->offsets.back()},
+                .data = slot + fields_[i].made_at,
+                .bytes = fields_[i].made_bytes,
+                .device = device};
+  tensor.shape.insert(tensor.shape.end(), made.shape().begin(), made.shape().end());
+  return tensor;
+}
+
+Tensor BatchWork::OffsetsOf(size_t i, const uint8_t* slot, DeviceId device) const {
+  const auto offsets = static_cast<int64_t>(fields_[i].rows->offsets.size());
+  return {.name = OffsetsName(pipeline_->fields()[i].name()),
+          .dtype = v1::DTYPE_INT64,
+          .shape = {offsets},
+          .data = slot + fields_[i].offsets_made_at,
+          .bytes = offsets * sizeof(int64_t),
+          .device = device};
 }
 
 }  // namespace stoker

@@ -24,6 +24,7 @@ namespace stoker {
 //   └────────┴────────┴───┴───────────┴───────────┴─────────┴────────────┘     └────────┴────────┴───┘
 //    fields as they came    steps write in turn here          what was drawn    fields as handed out
 //
+// Samples that differ in size come in pieces, which the uploads put in order. Their offsets travel with the parameters.
 // All parts begin at multiples of 256 bytes. Immutable. Refers to the pipeline and the batch, which must outlive it.
 class BatchWork {
  public:
@@ -63,6 +64,11 @@ class BatchWork {
     uint64_t made_at = 0, made_bytes = 0;  // place in the slot, as handed out
     uint64_t scale_at = 0, bias_at = 0;    // kScale: offsets in the parameters
     FieldKind kind = FieldKind::kAsItCame;
+
+    // A field whose samples differ in size has its samples here, and where their offsets begin: in the parameters, and
+    // in the slot.
+    const HostBatch::Rows* rows = nullptr;
+    uint64_t offsets_at = 0, offsets_made_at = 0;
   };
 
   // A step for which at least one sample drew something. Offsets count from the beginning of the parameters.
@@ -79,6 +85,9 @@ class BatchWork {
 
   absl::Status CheckBounds() const;
   absl::Status AddFields();
+  absl::Status AddField(size_t i);
+  void AddRows(const HostBatch::Rows& rows);
+  void AddScale(size_t i);
   void Upload(std::span<const uint8_t> bytes, uint64_t to);
   void AddImage();
   void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index);
@@ -95,6 +104,8 @@ class BatchWork {
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Scale(size_t field, uint8_t* staging, uint8_t* slot) const;
+  Tensor TensorOf(size_t field, const uint8_t* slot, DeviceId device) const;
+  Tensor OffsetsOf(size_t field, const uint8_t* slot, DeviceId device) const;
 
   // The offset in staging memory of the images after `count` steps.
   uint64_t ImageAt(size_t count) const;

@@ -9,6 +9,7 @@
 #include "client/device/device.h"
 #include "client/device/host/host_fields.h"
 #include "client/device/host/host_images.h"
+#include "client/device/host/host_rows.h"
 #include "common/check.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
@@ -120,6 +121,15 @@ std::vector<Tensor> TensorsOf(const DevicePipeline& pipeline, const HostBatch& b
   return tensors;
 }
 
+// Returns the field that has `rows`, as `pipeline` hands it out.
+Tensor MakeRows(const DevicePipeline& pipeline, const HostBatch::Rows& rows) {
+  const v1::Field &source = pipeline.source_fields()[rows.field], &made = pipeline.fields()[rows.field];
+  const DevicePipeline::FieldProgram& program = pipeline.programs()[rows.field];
+  if (program.kind == DevicePipeline::FieldProgram::Kind::kAsItCame) return RowsTensor(made, rows);
+  STOKER_CHECK(program.kind == DevicePipeline::FieldProgram::Kind::kScale);
+  return ScaledRowsTensor(source, made, {program.scale, program.bias}, rows);
+}
+
 class CpuDevice : public Device {
  public:
   DeviceId id() const override { return {}; }
@@ -132,7 +142,12 @@ class CpuDevice : public Device {
   absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     std::vector<Tensor> tensors = TensorsOf(pipeline, batch);
     for (size_t i = 0; i < tensors.size(); ++i)
-      STOKER_RETURN_IF_ERROR(Make(pipeline, batch, static_cast<int>(i), tensors[i]));
+      if (!IsVariable(pipeline.fields()[i].kind()))
+        STOKER_RETURN_IF_ERROR(Make(pipeline, batch, static_cast<int>(i), tensors[i]));
+    for (const HostBatch::Rows& rows : batch.variable) {
+      tensors[rows.field] = MakeRows(pipeline, rows);
+      tensors.push_back(OffsetsTensor(pipeline.fields()[rows.field], rows));
+    }
     return tensors;
   }
 

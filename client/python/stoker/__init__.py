@@ -38,6 +38,7 @@ from .errors import (
 from .loader import Loader, Sampler
 from .outputs import use_on
 from .overlap import Overlap
+from .ragged import Ragged
 from .tensor import Tensor
 
 __version__ = "0.1.0"
@@ -64,6 +65,7 @@ __all__ = [
     "OutOfRangeError",
     "Overlap",
     "PermissionDeniedError",
+    "Ragged",
     "ResourceExhaustedError",
     "Sampler",
     "StokerError",

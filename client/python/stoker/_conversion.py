@@ -187,6 +187,11 @@ class Conversion:
         self._not_nested()
         self.on_floats.append(ops.RandomErasing(p, scale, ratio, value, placement="device"))
 
+    def field(self, op: Op) -> None:
+        """Adds an op of the servers on a field that is no image, in its place among those that move the image."""
+        self._not_nested()
+        self.on_integers.append(op)
+
     def batch(self, op: Op) -> None:
         self.on_batches.append(op)
 
@@ -204,6 +209,8 @@ class Conversion:
             self.normalized(op)
         elif op.name == "ToMemoryFormat":
             self.channels = op.document()["ToMemoryFormat"]["memory_format"]
+        elif op.name == "SanitizeBoundingBoxes":
+            self.field(op)
         elif op.name in ("MixUp", "CutMix", "OneHot", "UnpackBits"):
             self.batch(op)
         elif self.cast is not None:

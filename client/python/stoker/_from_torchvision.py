@@ -57,6 +57,20 @@ def _resize(to: Conversion, op: Any, place: str) -> None:
     to.image(ops.Resize(numbers(op.size), interpolation_of(op), op.max_size, _antialias(op)), linear=True)
 
 
+@converts("torchvision", "ScaleJitter")
+def _scale_jitter(to: Conversion, op: Any, place: str) -> None:
+    jitter = ops.ScaleJitter(
+        numbers(op.target_size), numbers(op.scale_range), interpolation_of(op), _antialias(op)
+    )
+    to.image(jitter, linear=True)
+
+
+@converts("torchvision", "RandomShortestSize")
+def _random_shortest_size(to: Conversion, op: Any, place: str) -> None:
+    resize = ops.RandomShortestSize(numbers(op.min_size), op.max_size, interpolation_of(op), _antialias(op))
+    to.image(resize, linear=True)
+
+
 @converts("torchvision", "CenterCrop")
 def _center_crop(to: Conversion, op: Any, place: str) -> None:
     to.image(ops.CenterCrop(numbers(op.size)))
@@ -97,6 +111,12 @@ def _pad(to: Conversion, op: Any, place: str) -> None:
     fill, map_fill = _fills(op) if mode == "constant" else (None, None)
     pad = ops.Pad(borders(numbers(op.padding)), fill, mode, map_fill)
     to.image(pad, linear=mode != "constant", absolute=mode == "constant" and colored(op))
+
+
+@converts("torchvision", "RandomZoomOut")
+def _random_zoom_out(to: Conversion, op: Any, place: str) -> None:
+    fill, map_fill = _fills(op)
+    to.image(ops.RandomZoomOut(fill, numbers(op.side_range), op.p, map_fill), absolute=colored(op))
 
 
 @converts("torchvision", "RandomHorizontalFlip", "RandomVerticalFlip")
@@ -206,6 +226,19 @@ def _random_order(to: Conversion, op: Any, place: str) -> None:
         to.image(ops.RandomChoice([ops.RandomApply(list(order), p=1.0) for order in permutations(inside)]))
     elif inside:
         to.image(inside[0])
+
+
+@converts("torchvision", "SanitizeBoundingBoxes")
+def _sanitize_bounding_boxes(to: Conversion, op: Any, place: str) -> None:
+    """Boxes are the field "boxes", and the labels that torchvision looks for by default the field "labels"."""
+    getter = op.labels_getter
+    refuse_unless(
+        getter is None or getter == "default",
+        "labels_getter is code: put stoker.transforms.SanitizeBoundingBoxes in its place, and name in `labels` the "
+        "fields that go with the boxes",
+    )
+    min_area = getattr(op, "min_area", None)  # Old releases have none.
+    to.field(ops.SanitizeBoundingBoxes(op.min_size, min_area, labels=["labels"] if getter else None))
 
 
 @converts("torchvision", "MixUp", "CutMix")

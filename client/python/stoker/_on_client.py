@@ -32,6 +32,9 @@ REFUSE, CLIENT = "refuse", "client"
 #: The key of a loader's state with `OnClient.identity`.
 STATE_KEY = "client_ops"
 
+# Kinds of field that lie on the image.
+_ON_THE_IMAGE = ("label_map", "binary_map", "boxes", "keypoints")
+
 # Classes by library that make tensors of PIL's images, torchvision's own tensors of them, and PIL's images.
 _MAKES: dict[str, dict[str, tuple[str, ...]]] = {
     "tensor": {"torchvision": ("ToTensor", "PILToTensor"), "timm": ("MaybeToTensor", "MaybePILToTensor", "ToNumpy")},
@@ -152,11 +155,11 @@ class OnClient:
             )
         if field["dtype"] != "uint8" and self._form == "pil":
             self._form = "tensor"
-        maps = [other["name"] for other in description["fields"] if "kind" in other]
-        if maps:
+        beside = [other["name"] for other in description["fields"] if other.get("kind") in _ON_THE_IMAGE]
+        if beside:
             raise InvalidArgumentError(
-                f"on_unsupported: {maps[0]!r} lies on the image, and {self._steps[0]}, on the client, is given the image "
-                "alone: send no maps, by Pipeline(…, fields=[…]), or leave the op out"
+                f"on_unsupported: {beside[0]!r} lies on the image, and {self._steps[0]}, on the client, is given the image "
+                "alone: do not send it, by Pipeline(…, fields=[…]), or leave the op out"
             )
         if len(field["shape"]) != 3:
             raise InvalidArgumentError(f"on_unsupported: field {field['name']!r} has several images a sample")

@@ -38,9 +38,13 @@ __all__ = [
     "RandomPosterize",
     "RandomResizedCrop",
     "RandomRotation",
+    "RandomShortestSize",
     "RandomSolarize",
     "RandomVerticalFlip",
+    "RandomZoomOut",
     "Resize",
+    "SanitizeBoundingBoxes",
+    "ScaleJitter",
     "ToDtype",
     "ToMemoryFormat",
     "TrivialAugmentWide",
@@ -98,6 +102,60 @@ class Resize(Op):
     ) -> None:
         super().__init__(
             size=size, interpolation=interpolation, max_size=max_size, antialias=antialias, placement=placement
+        )
+
+
+class ScaleJitter(Op):
+    """Resizes the image by a drawn factor, the aspect ratio kept: by a factor of 1 it just fits ``target_size``. Runs
+    on the servers only.
+
+    Arguments:
+        target_size: Pixels that a factor of 1 fits: width and height, in this order, which is torchvision's here.
+        scale_range: Bounds of the factor, drawn uniformly. Default 0.1, 2.
+        interpolation: One of nearest, bilinear, bicubic, lanczos. Default bilinear.
+        antialias: Whether a low-pass filter comes before reducing, as Pillow does it. Default true.
+    """
+
+    def __init__(
+        self,
+        target_size: Sequence[int],
+        scale_range: Optional[Sequence[float]] = None,
+        interpolation: Any = None,
+        antialias: Optional[bool] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            target_size=target_size,
+            scale_range=scale_range,
+            interpolation=interpolation,
+            antialias=antialias,
+            placement=placement,
+        )
+
+
+class RandomShortestSize(Op):
+    """Resizes the image so that its shorter side has one of several lengths, each as likely; the aspect ratio is kept.
+    Runs on the servers only.
+
+    Arguments:
+        min_size: Output pixels of the shorter side: one number, or several of which one is drawn.
+        max_size: Bound of the longer side, which may make the shorter side shorter; 0 is none. Default none.
+        interpolation: One of nearest, bilinear, bicubic, lanczos. Default bilinear.
+        antialias: Whether a low-pass filter comes before reducing, as Pillow does it. Default true.
+    """
+
+    def __init__(
+        self,
+        min_size: Union[int, Sequence[int]],
+        max_size: Optional[int] = None,
+        interpolation: Any = None,
+        antialias: Optional[bool] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            min_size=min_size, max_size=max_size, interpolation=interpolation, antialias=antialias, placement=placement
         )
 
 
@@ -159,6 +217,29 @@ class Pad(Op):
         placement: Optional[str] = None,
     ) -> None:
         super().__init__(padding=padding, fill=fill, padding_mode=padding_mode, map_fill=map_fill, placement=placement)
+
+
+class RandomZoomOut(Op):
+    """Puts the image at a drawn place of a larger canvas, whose sides are a drawn factor times the image's. Liu et al.,
+    "SSD: Single Shot MultiBox Detector" (2016). Runs on the servers only.
+
+    Arguments:
+        fill: Value of the canvas, 0 to 255: one number, or red, green, blue. Default 0.
+        side_range: Bounds of the factor, at least 1, drawn uniformly. Default 1, 4.
+        p: Probability. Default 0.5.
+        map_fill: Value of the canvas of label maps that lie on the image, −32768 to 32767. Default 0.
+    """
+
+    def __init__(
+        self,
+        fill: Union[int, Sequence[int], None] = None,
+        side_range: Optional[Sequence[float]] = None,
+        p: Optional[float] = None,
+        map_fill: Optional[int] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(fill=fill, side_range=side_range, p=p, map_fill=map_fill, placement=placement)
 
 
 class RandomHorizontalFlip(Op):
@@ -574,6 +655,32 @@ class RandomChoice(Op):
         self, transforms: Sequence[Op], p: Optional[Sequence[float]] = None, *, placement: Optional[str] = None
     ) -> None:
         super().__init__(transforms=list(transforms), p=p, placement=placement)
+
+
+# ---- Boxes ----
+
+
+class SanitizeBoundingBoxes(Op):
+    """Leaves out boxes that are too small, or that do not lie within the image, and what goes with them. Runs on the
+    servers only.
+
+    Arguments:
+        min_size: The least width and height in pixels, 0 to 16384. Default 1.
+        min_area: The least area in pixels, 0 to 16384². Default 1.
+        field: The field of the boxes. Default boxes.
+        labels: Fields with a row for each box, which goes where the box goes, such as the boxes' labels. Default none.
+    """
+
+    def __init__(
+        self,
+        min_size: Optional[float] = None,
+        min_area: Optional[float] = None,
+        field: Optional[str] = None,
+        labels: Optional[Sequence[str]] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(min_size=min_size, min_area=min_area, field=field, labels=labels, placement=placement)
 
 
 # ---- Floats and batches ----

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Generic, Literal, Optional, Union, overload
 
-from . import _layout, _library, _on_client, _options, _torch, outputs
+from . import _layout, _library, _on_client, _options, _torch, outputs, ragged
 from ._iteration import Epoch
 from ._pipeline import Transforms, options_of
 from ._typed import BatchT_co, Dataset, Options, Servers
@@ -118,6 +118,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
 
     To type checkers a loader is generic over its batches: ``Loader[tuple[torch.Tensor, ...]]`` with ``output="torch"``.
     Who knows more than they do says so: ``loader: stoker.Loader[tuple[Tensor, Tensor]] = stoker.Loader(…)``.
+
+    Fields whose samples differ in size (text, boxes, …) are handed out as ``stoker.Ragged``. In a ``stoker.Batch`` each
+    is two tensors: the rows by the field's name, and behind all fields NAME.offsets.
 
     ``print(loader)`` tells dtype, shape and layout of what a batch has. A pipeline by name, from a file, or in a dict
     without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who keeps many
@@ -291,7 +294,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             self.description = self._document(self._library.stoker_loader_describe)
             fields = self.description["fields"]
             chosen = outputs.choose(output, self.description["device"], [field["dtype"] for field in fields])
-            self._output = outputs.make(chosen, _layout.settle(self.description, layout, chosen))
+            self._output = outputs.make(chosen, _layout.settle(self.description, layout, chosen), fields)
             self._on_client.settle(self.description, chosen)
         except BaseException:
             self.close()
@@ -315,8 +318,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     def __repr__(self) -> str:
         told = [f"{key}={self.description[key]!r}" for key in ("dataset", "rank", "world_size", "device")]
         for field in self.description["fields"]:
-            shape = " × ".join(map(str, [self.batch_size, *field["shape"]]))
-            told.append(f"{field['name']}: {field['dtype']} {shape}" + f" {field.get('layout', '')}".rstrip())
+            samples = "rows" if field.get("kind") in ragged.KINDS else self.batch_size
+            shape = " × ".join(map(str, [samples, *field["shape"]]))
+            told.append(f"{field['name']}: {field['dtype']} {shape} {field.get('layout', '')}".rstrip())
         if self._on_client:
             told.append(f"on the client: [{self._on_client!r}]")
         return f"stoker.Loader({', '.join(told)})"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Callable, Union
 
-from . import _dlpack, _library
+from . import _dlpack, _library, ragged
 from ._handle import stream_number
 from .batch import Batch, Owned
 from .errors import InvalidArgumentError
@@ -50,10 +50,25 @@ def choose(output: str, device: str, dtypes: Iterable[str]) -> str:
     return output
 
 
-def make(output: str, moved: Sequence[bool]) -> Output:
-    """The output that `choose` returned. It moves the channels, which come last, before height and width in the fields
-    for which `moved` is true."""
-    return _OUTPUTS[output](moved)
+def make(output: str, moved: Sequence[bool], fields: Sequence[Mapping[str, Any]] = ()) -> Output:
+    """The output that `choose` returned, for a loader of these `fields`.
+
+    It moves the channels, which come last, before height and width in the fields for which `moved` is true. A field
+    whose samples differ in size becomes a Ragged.
+    """
+    variable = [index for index, field in enumerate(fields) if field.get("kind") in ragged.KINDS]
+    convert = _OUTPUTS[output]([*moved, *(False for _ in variable)])
+    if not variable:
+        return convert
+
+    def joined(batch: Batch) -> list[Any]:
+        arrays = convert(batch)
+        for index, offsets in zip(variable, arrays[len(fields) :]):
+            field = fields[index]
+            arrays[index] = ragged.Ragged(arrays[index], offsets, field["kind"], field.get("box_format"))
+        return arrays[: len(fields)]
+
+    return joined
 
 
 def _torch(moved: Sequence[bool]) -> Output:
@@ -152,7 +167,7 @@ def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
     elif not isinstance(tensors, (tuple, list)):
         tensors = [tensors]
     number = stream_number(stream)
-    for tensor in tensors:
+    for tensor in _arrays_of(tensors):
         if isinstance(tensor, Tensor):
             tensor.use_on(number)
             continue
@@ -164,6 +179,14 @@ def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
                 "use_on: not a tensor as a loader handed it out. Give that tensor itself rather than a view or a copy; "
                 "arrays of JAX and CuPy are used on the stream that took them"
             )
+
+
+def _arrays_of(tensors: Iterable[Any]) -> Iterator[Any]:
+    for tensor in tensors:
+        if isinstance(tensor, ragged.Ragged):
+            yield from (tensor.values, tensor.offsets)
+        else:
+            yield tensor
 
 
 def _on_cpu(tensor: Any) -> bool:

@@ -8,6 +8,7 @@
 #include "common/identity/mixed_parts.h"
 #include "common/status_macros.h"
 #include "google/protobuf/util/message_differencer.h"
+#include "server/read/formats/mapping/variable_field.h"
 
 namespace stoker {
 namespace {
@@ -19,8 +20,9 @@ bool AreEqual(const SourceField& a, const SourceField& b) {
   using google::protobuf::util::MessageDifferencer;
   const bool is_image = a.kind == SourceField::Kind::kEncodedImage;
   const bool has_dtype = !is_image || IsMap(a.meaning);
-  return a.name == b.name && a.kind == b.kind && a.meaning == b.meaning && (!has_dtype || a.dtype == b.dtype) &&
-         (is_image || a.shape == b.shape) && MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
+  return a.name == b.name && a.kind == b.kind && a.meaning == b.meaning && a.max_bytes == b.max_bytes &&
+         a.box_format == b.box_format && (!has_dtype || a.dtype == b.dtype) && (is_image || a.shape == b.shape) &&
+         MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
          std::equal(a.prepared.begin(), a.prepared.end(), b.prepared.begin(), b.prepared.end(),
                     [](const v1::Op& x, const v1::Op& y) { return MessageDifferencer::Equals(x, y); });
 }
@@ -29,6 +31,10 @@ std::string WordsOf(const SourceSchema& schema) {
   return absl::StrJoin(schema, ", ", [](std::string* out, const SourceField& field) {
     const bool is_image = field.kind == SourceField::Kind::kEncodedImage;
     absl::StrAppend(out, field.name, " ");
+    if (field.kind == SourceField::Kind::kRows) {
+      absl::StrAppend(out, RowWords(field));
+      return;
+    }
     if (IsMap(field.meaning)) absl::StrAppend(out, KindName(field.meaning), " ");
     absl::StrAppend(out, is_image && !IsMap(field.meaning) ? "image" : DtypeName(field.dtype));
     if (!is_image) absl::StrAppend(out, " [", absl::StrJoin(field.shape, ", "), "]");

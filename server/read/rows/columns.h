@@ -24,8 +24,9 @@ enum class ColumnType : uint8_t {
   kFloat64,
   kFixed,   // `width` bytes
   kBinary,  // bytes, which may be an image
+  kText,    // texts, which only fields take whose samples differ in size
 };
-inline constexpr uint8_t kColumnTypes = 10;
+inline constexpr uint8_t kColumnTypes = 11;
 
 // Sizes that say why a row has no value. None can be a size.
 inline constexpr uint32_t kNullRow = ~uint32_t{0};

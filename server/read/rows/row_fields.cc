@@ -8,12 +8,10 @@
 #include "common/status_macros.h"
 #include "server/read/dataset.h"
 #include "server/read/formats/mapping/field_mapping.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {
-namespace {
-
-constexpr uint64_t kDefaultCacheBytes = uint64_t{256} << 20;
 
 v1::Dtype DtypeOf(ColumnType type) {
   switch (type) {
@@ -26,12 +24,11 @@ v1::Dtype DtypeOf(ColumnType type) {
     case ColumnType::kFloat32: return v1::DTYPE_FLOAT32;
     case ColumnType::kFloat64: return v1::DTYPE_FLOAT64;
     case ColumnType::kOther:
+    case ColumnType::kText:
     case ColumnType::kBinary: break;
   }
   return v1::DTYPE_UNSPECIFIED;
 }
-
-}  // namespace
 
 absl::StatusOr<SourceField> DenseField(ColumnType type, std::vector<int64_t> shape) {
   SourceField field{.dtype = DtypeOf(type), .shape = std::move(shape)};
@@ -52,10 +49,10 @@ absl::StatusOr<SourceField> FieldOfBytes(bool is_image, std::vector<int64_t> sha
 }
 
 absl::Status CheckRow(uint32_t size, const SourceField& field) {
-  const bool is_image = field.kind == SourceField::Kind::kEncodedImage;
+  const bool is_dense = field.kind == SourceField::Kind::kDense;
   if (size == kNullRow) return absl::DataLossError("is null, or a list of nothing or with a null in it");
   if (size == kTooLargeRow) return absl::DataLossError("is above what int64 holds");
-  if (size == kOtherShapeRow || (!is_image && size != DenseBytes(field)))
+  if (size == kOtherShapeRow || (is_dense && size != DenseBytes(field)))
     return absl::DataLossError(absl::StrCat("is of another shape than ", FieldWords(field)));
   if (size > kMaxSampleBytes) return absl::DataLossError(absl::StrCat("has more than ", kMaxSampleBytes, " bytes"));
   return absl::OkStatus();
@@ -65,6 +62,7 @@ absl::Status TakeRow(const RowGroup& group, size_t column, uint64_t row, const S
                      std::vector<uint8_t>& bytes) {
   STOKER_RETURN_IF_ERROR(CheckRow(group.SizeOf(column, row), field));
   const auto value = group.ValueOf(column, row);
+  STOKER_RETURN_IF_ERROR(CheckRows(field, value));
   bytes.assign(value.begin(), value.end());
   return absl::OkStatus();
 }
@@ -81,6 +79,7 @@ absl::Status RowError(const std::string& dataset, const std::string& sample, con
 
 absl::StatusOr<uint64_t> CacheBytes(const std::string& asked, const DecodedSizes& sizes, const std::string& what,
                                     std::vector<std::string>& warnings) {
+  constexpr uint64_t kDefaultCacheBytes = uint64_t{256} << 20;
   uint64_t bytes = kDefaultCacheBytes;
   if (!asked.empty()) {
     const auto parsed = ParseByteSize(asked);

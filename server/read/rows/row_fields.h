@@ -14,6 +14,9 @@ namespace stoker {
 
 // How decoded rows become samples. All functions are pure.
 
+// Returns the type of the numbers of a column; uint8 of kFixed, none of kBinary and kText.
+v1::Dtype DtypeOf(ColumnType type);
+
 // Returns the field of numbers of `type` that has this shape. InvalidArgument where it has too many bytes.
 absl::StatusOr<SourceField> DenseField(ColumnType type, std::vector<int64_t> shape);
 

@@ -8,6 +8,7 @@
 #include "common/check.h"
 #include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "server/read/index/index_file.h"
 #include "server/read/printable_name.h"
 #include "server/read/stored/build_index.h"
@@ -97,7 +98,10 @@ StoredSamples::Place StoredDataset::PlaceOf(uint64_t id) const {
 absl::Status StoredDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
   const std::span<const StoredPart> parts = std::span(index_.stored_parts).subspan(id * index_.parts, index_.parts);
   sample.fields.resize(schema().size());
-  const absl::Status parsed = format_->Parse(stored, parts, sample);
+  absl::Status parsed = format_->Parse(stored, parts, sample);
+  for (size_t i = 0; parsed.ok() && i < sample.fields.size(); ++i)
+    if (const absl::Status rows = CheckRows(schema_[i], sample.fields[i]); !rows.ok())
+      parsed = NamedError(absl::StrCat("its field ", schema_[i].name), rows);
   if (parsed.ok()) return parsed;
   return absl::DataLossError(
       absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.NameOf(id)), ": ", parsed.message()));

@@ -1,10 +1,8 @@
 #include "server/read/synthetic/synthetic.h"
 
 #include <bit>
-#include <cstring>
 #include <ctime>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -18,8 +16,10 @@
 #include "common/identity/fingerprint.h"
 #include "common/identity/mix.h"
 #include "common/status_macros.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "server/read/printable_name.h"
 #include "server/read/synthetic/photograph.h"
+#include "server/read/synthetic/synthetic_rows.h"
 
 namespace stoker {
 namespace {
@@ -66,11 +66,24 @@ absl::Status CheckJpeg(const v1::SyntheticField& field) {
   return absl::OkStatus();
 }
 
-// Checks a field and returns its bytes before encoding.
+absl::Status RefuseKeysOfRows(const v1::SyntheticField& field) {
+  v1::FieldFrom keys;
+  keys.set_max_bytes(field.max_bytes());
+  keys.set_typical_bytes(field.typical_bytes());
+  keys.set_box_format(field.box_format());
+  return RefuseRowKeys(keys);
+}
+
+// Checks a field and returns its bytes before encoding, the most of them where samples differ in size.
 absl::StatusOr<uint64_t> CheckField(const v1::SyntheticField& field, std::set<std::string>& names) {
   STOKER_RETURN_IF_ERROR(CheckName(field, names));
   if (!v1::SyntheticEncoding_IsValid(field.encoding()))
     return absl::InvalidArgumentError(absl::StrCat("encoding: unknown value ", field.encoding()));
+  if (IsVariable(field.kind())) {
+    STOKER_ASSIGN_OR_RETURN(const SourceField rows, SyntheticRows(field));
+    return rows.max_bytes;
+  }
+  STOKER_RETURN_IF_ERROR(RefuseKeysOfRows(field));
   if (IsJpeg(field)) STOKER_RETURN_IF_ERROR(CheckJpeg(field));
   if (!IsJpeg(field) && ByteSize(field.dtype()) == 0)
     return absl::InvalidArgumentError("dtype: missing; expected one such as uint8, int64 or float32");
@@ -122,13 +135,23 @@ SourceSchema Schema(const v1::Synthetic& config) {
   SourceSchema schema;
   for (const v1::SyntheticField& field : config.fields()) {
     SourceField& source = schema.emplace_back();
+    if (IsVariable(field.kind())) source = *SyntheticRows(field);
     source.name = field.name();
+    if (IsVariable(field.kind())) continue;
     source.kind = IsJpeg(field) ? SourceField::Kind::kEncodedImage : SourceField::Kind::kDense;
     source.dtype = IsJpeg(field) ? v1::DTYPE_UINT8 : field.dtype();
     source.shape.assign(field.shape().begin(), field.shape().end());
     source.meaning = field.kind();
   }
   return schema;
+}
+
+// Returns the size of the image that samples have, if they have one.
+std::optional<ImageSize> ImageSizeOf(const SourceSchema& schema) {
+  for (const SourceField& field : schema)
+    if (field.name == "image" && field.kind != SourceField::Kind::kRows && field.shape.size() == 3)
+      return ImageSize{field.shape[0], field.shape[1]};
+  return std::nullopt;
 }
 
 std::string ConfigFingerprint(uint64_t samples, const SourceSchema& schema) {
@@ -144,36 +167,16 @@ std::string ConfigFingerprint(uint64_t samples, const SourceSchema& schema) {
     fingerprint.AddNumber(field.shape.size());
     for (int64_t extent : field.shape) fingerprint.AddNumber(extent);
     if (IsMap(field.meaning)) fingerprint.AddBytes(KindName(field.meaning));
+    if (field.kind == SourceField::Kind::kRows)
+      fingerprint.AddBytes(absl::StrCat(RowWords(field), ", typically ", field.typical_bytes));
   }
   return fingerprint.Finish();
-}
-
-// Returns the bits of an 8-byte word that random values of `dtype` may use.
-uint64_t ValueMask(v1::Dtype dtype) {
-  switch (dtype) {
-    case v1::DTYPE_FLOAT16:
-    case v1::DTYPE_BFLOAT16: return 0xbfffbfffbfffbfff;
-    case v1::DTYPE_FLOAT32: return 0xbfffffffbfffffff;
-    case v1::DTYPE_FLOAT64: return 0xbfffffffffffffff;
-    default: return ~uint64_t{0};
-  }
 }
 
 uint64_t Bytes(const SourceField& field) {
   uint64_t bytes = ByteSize(field.dtype);
   for (int64_t extent : field.shape) bytes *= extent;
   return bytes;
-}
-
-void Fill(uint64_t state, uint64_t mask, std::span<uint8_t> bytes) {
-  uint8_t* out = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= sizeof(state); left -= sizeof(state), out += sizeof(state)) {
-    const uint64_t word = Mix(state += 0x9e3779b97f4a7c15) & mask;
-    std::memcpy(out, &word, sizeof(word));
-  }
-  const uint64_t word = Mix(state + 0x9e3779b97f4a7c15) & mask;
-  std::memcpy(out, &word, left);
 }
 
 absl::Duration ThreadCpuTime() {
@@ -217,13 +220,14 @@ Synthetic::Synthetic(const v1::Synthetic& config, SourceSchema schema)
       schema_(std::move(schema)),
       spin_(absl::Microseconds(config.spin_us())),
       sleep_(absl::Microseconds(config.sleep_us())),
+      image_(ImageSizeOf(schema_)),
       fingerprint_(ConfigFingerprint(samples_, schema_)) {}
 
 std::string Synthetic::description() const {
   const auto describe = [](std::string* out, const SourceField& field) {
     const bool jpeg = field.kind == SourceField::Kind::kEncodedImage;
     absl::StrAppend(out, field.name, " ", jpeg ? "jpeg" : DtypeName(field.dtype));
-    if (IsMap(field.meaning)) absl::StrAppend(out, " ", KindName(field.meaning));
+    if (field.meaning != v1::FIELD_KIND_UNSPECIFIED) absl::StrAppend(out, " ", KindName(field.meaning));
     if (!field.shape.empty()) absl::StrAppend(out, " ", absl::StrJoin(field.shape, "×"));
   };
   return absl::StrCat("synthetic: ", absl::StrJoin(schema_, ", ", describe));
@@ -245,6 +249,8 @@ absl::Status Synthetic::Read(uint64_t id, SampleBytes& sample) const {
     if (field.kind == SourceField::Kind::kEncodedImage) {
       const ImageSize size = {field.shape[0], field.shape[1]};
       sample.fields[i] = EncodeJpeg(PaintPhotograph(key, key, size), size, kJpegQuality);
+    } else if (field.kind == SourceField::Kind::kRows) {
+      sample.fields[i] = MakeRows(key, field, image_);
     } else {
       sample.fields[i].resize(Bytes(field));
       Fill(key, ValueMask(field.dtype), sample.fields[i]);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,15 @@ namespace stoker {
 // The bytes of a raw field are a stream of SplitMix64 with the seed MixAll({0x73796e74685f7631, sample id, the field's
 // place}), as 8-byte words, little-endian, the last one cut. In fields of floats the highest exponent bit of each
 // element is cleared, so that values are finite and below 2: a NaN would not equal itself. A jpeg field is
-// PaintPhotograph with that seed as its seed and its palette, at quality 90.
+// PaintPhotograph with that seed as its seed and its palette, at quality 90. A field whose samples differ in size is
+// MakeRows with that seed, in the field `image`, if it is one of height, width and channels.
 //
 // The fingerprint is the SHA-256 of
 //   "stoker.synthetic.v1"
 //   number of samples, number of fields
 //   for each field: length of its name, its name, dtype and encoding (the numbers of the protobuf enums, neither of
-//   them unspecified), number of extents, extents
+//   them unspecified), number of extents, extents; of a map its kind, and where samples differ in size RowWords,
+//     ", typically " and typical_bytes in digits
 // where numbers are 8 bytes, little-endian. spin_us and sleep_us are no part of it.
 class Synthetic final : public Dataset {
  public:
@@ -58,6 +61,7 @@ class Synthetic final : public Dataset {
   const uint64_t samples_;
   const SourceSchema schema_;  // In it a jpeg field has its image's shape.
   const absl::Duration spin_, sleep_;
+  const std::optional<ImageSize> image_;  // what points lie on
   const std::string fingerprint_;
 };
 

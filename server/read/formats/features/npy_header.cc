@@ -47,7 +47,7 @@ absl::StatusOr<v1::Dtype> DtypeOf(absl::string_view descr) {
   return found->second;
 }
 
-absl::StatusOr<std::vector<int64_t>> ShapeOf(absl::string_view tuple) {
+absl::StatusOr<std::vector<int64_t>> ShapeOf(absl::string_view tuple, bool may_be_empty) {
   const size_t end = tuple.find(')');
   if (!absl::ConsumePrefix(&tuple, "(") || end == tuple.npos) return Wrong("its shape is no tuple");
   std::vector<int64_t> shape;
@@ -55,7 +55,8 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(absl::string_view tuple) {
     number = absl::StripAsciiWhitespace(number);
     if (number.empty()) continue;  // The comma after the last one.
     int64_t dimension = 0;
-    if (!absl::SimpleAtoi(number, &dimension) || dimension < 1 || shape.size() == kMostDimensions)
+    const int64_t least = may_be_empty && shape.empty() ? 0 : 1;
+    if (!absl::SimpleAtoi(number, &dimension) || dimension < least || shape.size() == kMostDimensions)
       return Wrong("its shape has a dimension that is not above 0, or too many");
     shape.push_back(dimension);
   }
@@ -64,7 +65,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(absl::string_view tuple) {
 
 }  // namespace
 
-absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view file) {
+absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view file, bool may_be_empty) {
   if (file.size() < 12 || file.substr(0, kMagic.size()) != kMagic) return Wrong("it does not begin as one");
   const int version = file[6];
   if (version < 1 || version > 3) return Wrong("its version is not 1 to 3");
@@ -78,7 +79,7 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view file) {
   STOKER_ASSIGN_OR_RETURN(const auto descr, ValueOf(dictionary, "descr"));
   STOKER_ASSIGN_OR_RETURN(header.dtype, DtypeOf(descr));
   STOKER_ASSIGN_OR_RETURN(const auto shape, ValueOf(dictionary, "shape"));
-  STOKER_ASSIGN_OR_RETURN(header.shape, ShapeOf(shape));
+  STOKER_ASSIGN_OR_RETURN(header.shape, ShapeOf(shape, may_be_empty));
   STOKER_ASSIGN_OR_RETURN(const auto order, ValueOf(dictionary, "fortran_order"));
   if (!absl::StartsWith(order, "False") && header.shape.size() > 1) return Wrong("its elements are in Fortran's order");
   return header;

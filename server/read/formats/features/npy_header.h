@@ -22,7 +22,8 @@ inline constexpr uint64_t kNpyHeaderBytes = 4096;
 
 // Parses the header that `file` begins with. Any bytes are safe. InvalidArgument says what is wrong or not taken: other
 // byte orders, other types than numbers and bool, Fortran's order of more than one dimension.
-absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view file);
+// A first dimension of 0 is taken where it `may_be_empty`.
+absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view file, bool may_be_empty = false);
 
 }  // namespace stoker
 

@@ -14,6 +14,7 @@
 #include "server/read/formats/hdf5/global_heap.h"
 #include "server/read/formats/hdf5/hdf5_fields.h"
 #include "server/read/formats/mapping/image_magic.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "server/read/printable_name.h"
 #include "server/read/rows/row_fields.h"
 
@@ -37,6 +38,15 @@ bool AreOf(const Hdf5Places& places, const Hdf5Column& column) {
   if (places.runs.empty()) return false;
   if (places.are_references) return column.type == ColumnType::kBinary && column.width == 0;
   return places.row_bytes == RowBytes(column);
+}
+
+// Replaces `bytes` by a row's value. One without bytes is null in what was read, and no rows.
+absl::Status TakeValue(const RowGroup& rows, size_t column, uint64_t row, const SourceField& field,
+                       std::vector<uint8_t>& bytes) {
+  if (field.kind != SourceField::Kind::kRows || rows.SizeOf(column, row) != kNullRow)
+    return TakeRow(rows, column, row, field, bytes);
+  bytes.clear();
+  return absl::OkStatus();
 }
 
 absl::Status NoRow(const std::string& description) {
@@ -260,7 +270,7 @@ absl::Status Hdf5Dataset::ReadSingles(size_t number, uint64_t row, SampleBytes& 
   STOKER_ASSIGN_OR_RETURN(const auto rows, reader_->Read({number, &shards_[number]}, file.single_paths, row, 1));
   for (size_t i = 0; i < file.singles.size(); ++i) {
     const size_t field = file.singles[i];
-    const absl::Status taken = TakeRow(*rows, i, 0, schema_[field], sample.fields[field]);
+    const absl::Status taken = TakeValue(*rows, i, 0, schema_[field], sample.fields[field]);
     if (!taken.ok()) return NamedError("the dataset " + columns_[field].path, taken);
   }
   return absl::OkStatus();
@@ -275,14 +285,20 @@ absl::Status Hdf5Dataset::ReadPlace(size_t number, size_t field, uint64_t row, s
   if (places.are_references) {
     STOKER_RETURN_IF_ERROR(ReadNow(*store_, {&shard, offset, stored}));
     const HeapReference reference = ParseHeapReference(stored);
+    const bool is_rows = schema_[field].kind == SourceField::Kind::kRows;
+    bytes.clear();
+    if (is_rows && reference.size == 0) return absl::OkStatus();
     absl::Status read = CheckRow(reference.size == 0 ? kNullRow : reference.size, schema_[field]);
     if (read.ok()) read = ReadHeapObject(*store_, shard, reference, bytes);
+    if (read.ok()) read = CheckRows(schema_[field], bytes);
     return absl::IsDataLoss(read) ? NamedError("the dataset " + path, read) : read;
   }
   if (const absl::Status row_is = CheckRow(static_cast<uint32_t>(places.row_bytes), schema_[field]); !row_is.ok())
     return NamedError("the dataset " + path, row_is);
   bytes.resize(places.row_bytes);
-  return ReadNow(*store_, {&shard, offset, bytes});
+  STOKER_RETURN_IF_ERROR(ReadNow(*store_, {&shard, offset, bytes}));
+  const absl::Status rows = CheckRows(schema_[field], bytes);
+  return rows.ok() ? rows : NamedError("the dataset " + path, rows);
 }
 
 // No other block is in use by this thread: the cache may wait until one is dropped.

@@ -49,11 +49,17 @@ size_t PlaceOf(const std::vector<Hdf5Column>& columns, const std::string& path) 
          columns.begin();
 }
 
+std::optional<StoredRows> RowsOf(const Hdf5Column& column) {
+  if (column.type != ColumnType::kBinary) return std::nullopt;
+  return StoredRows{.are_bytes = true};
+}
+
 absl::StatusOr<FieldMapping> MapColumns(const FieldMap& asked, const std::vector<Hdf5Column>& columns,
                                         const std::vector<absl::StatusOr<SourceField>>& fields) {
   std::vector<StoredColumn> stored;
   for (size_t i = 0; i < columns.size(); ++i)
-    stored.push_back({asked.empty() ? DefaultName(columns[i], columns) : columns[i].path, fields[i]});
+    stored.push_back(
+        {asked.empty() ? DefaultName(columns[i], columns) : columns[i].path, fields[i], RowsOf(columns[i])});
   STOKER_ASSIGN_OR_RETURN(FieldMapping mapping, MapFields(WithPlainPaths(asked), stored, "dataset"));
   for (MappedField& field : mapping.fields) {
     const auto from = std::find_if(stored.begin(), stored.end(),

@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_READ_FORMATS_HDF5_HDF5_FIELDS_H_
 #define STOKER_SERVER_READ_FORMATS_HDF5_HDF5_FIELDS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ bool IsCandidate(const FieldMap& asked, const Hdf5Column& column);
 
 // Returns the place of the column at a path, or columns.size().
 size_t PlaceOf(const std::vector<Hdf5Column>& columns, const std::string& path);
+
+// Returns what a column is where samples differ in size; nothing where it cannot be that.
+std::optional<StoredRows> RowsOf(const Hdf5Column& column);
 
 // Maps the columns, whose fields are in `fields` in their order, as MapFields does. Paths may begin with a slash.
 // Without `asked` the only column that is called image or images, in whatever group, is the field image, and so is

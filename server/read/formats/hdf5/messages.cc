@@ -61,7 +61,7 @@ bool ParseHdf5Columns(std::string_view message, std::vector<Hdf5Column>& columns
   for (Hdf5Column& column : columns) {
     column.path = reader.GetBytes();
     const auto type = reader.Get<uint8_t>();
-    if (type >= kColumnTypes) return false;
+    if (type >= kColumnTypes || static_cast<ColumnType>(type) == ColumnType::kText) return false;
     column.type = static_cast<ColumnType>(type);
     column.width = reader.Get<uint32_t>();
     column.rows = reader.Get<uint64_t>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -85,7 +86,9 @@ std::vector<StoredColumn> ColumnsOf(const LmdbValue& first) {
     image = {.kind = SourceField::Kind::kDense,
              .dtype = v1::DTYPE_UINT8,
              .shape = {first.pixels->begin(), first.pixels->end()}};
-  std::vector<StoredColumn> columns = {{std::string(kImagePart), image}};
+  StoredColumn bytes = {std::string(kImagePart), image, StoredRows{.are_bytes = true}};
+  if (first.pixels.has_value()) bytes.rows.reset();
+  std::vector<StoredColumn> columns = {std::move(bytes)};
   if (first.label.has_value()) columns.push_back({std::string(kLabelPart), SourceField{.dtype = v1::DTYPE_INT64}});
   return columns;
 }
@@ -98,7 +101,7 @@ absl::Status TakeLmdbPart(const LmdbValue& value, std::string_view from, const S
     std::memcpy(field.data(), &*value.label, sizeof(int64_t));
     return absl::OkStatus();
   }
-  if (schema.kind == SourceField::Kind::kEncodedImage) {
+  if (schema.kind != SourceField::Kind::kDense) {
     if (value.pixels.has_value()) return absl::DataLossError("has pixels, where the first sample has an image file");
     field.assign(value.image.begin(), value.image.end());
     return absl::OkStatus();

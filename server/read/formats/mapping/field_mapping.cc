@@ -39,6 +39,28 @@ std::string NamesOf(const std::vector<StoredColumn>& columns) {
   return absl::StrJoin(names, ", ");
 }
 
+// Says how a configuration takes a column that is no field of a fixed size, if it can be taken.
+std::string HintOf(const StoredColumn& column) {
+  return column.rows.has_value() ? absl::StrCat("; `fields` takes it by ", RowsHint(*column.rows)) : "";
+}
+
+// Returns the field that is asked for of a column, without a name. Errors go on behind the field's name.
+absl::StatusOr<SourceField> FieldOfColumn(const v1::FieldFrom& asked, const StoredColumn& column,
+                                          const std::string& word) {
+  const bool is_variable = IsVariable(asked.kind());
+  const std::string named = absl::StrCat(": the ", word, " '", ShortPrintableName(column.from), "' ");
+  if (is_variable && !column.rows.has_value())
+    return absl::InvalidArgumentError(absl::StrCat(
+        named, "cannot be ", KindName(asked.kind()), ": it ",
+        column.field.ok() ? absl::StrCat("is ", FieldWords(*column.field)) : column.field.status().message()));
+  if (!is_variable && !column.field.ok())
+    return absl::InvalidArgumentError(absl::StrCat(named, column.field.status().message(), HintOf(column)));
+  SourceField field = is_variable ? SourceField() : *column.field;
+  const absl::Status status = is_variable ? SetRows(asked, *column.rows, field) : SetMeaning(asked, field);
+  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(".", status.message()));
+  return field;
+}
+
 absl::StatusOr<MappedField> MapField(const std::string& name, const v1::FieldFrom& asked,
                                      const std::vector<StoredColumn>& columns, const std::string& word) {
   const auto wrong = [&](const auto&... what) {
@@ -50,12 +72,10 @@ absl::StatusOr<MappedField> MapField(const std::string& name, const v1::FieldFro
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.from == from; });
   if (found == columns.end())
     return wrong("there is no ", word, " '", ShortPrintableName(from), "'; the first sample has: ", NamesOf(columns));
-  if (!found->field.ok())
-    return wrong("the ", word, " '", ShortPrintableName(from), "' ", found->field.status().message());
-  MappedField mapped{from, *found->field};
-  mapped.field.name = name;
-  if (const absl::Status status = SetMeaning(asked, mapped.field); !status.ok()) return wrong(status.message());
-  return mapped;
+  auto field = FieldOfColumn(asked, *found, word);
+  if (!field.ok()) return absl::InvalidArgumentError(absl::StrCat("fields.", name, field.status().message()));
+  field->name = name;
+  return MappedField{from, *std::move(field)};
 }
 
 FieldMapping MapAll(const std::vector<StoredColumn>& columns, const std::string& word) {
@@ -63,7 +83,7 @@ FieldMapping MapAll(const std::vector<StoredColumn>& columns, const std::string&
   FieldMapping mapping;
   for (const StoredColumn& column : columns) {
     const std::string name = FieldNameOf(column.from);
-    std::string why = column.field.ok() ? "" : std::string(column.field.status().message());
+    std::string why = column.field.ok() ? "" : absl::StrCat(column.field.status().message(), HintOf(column));
     if (why.empty() && fields.contains(name)) why = "would have another one's name";
     if (why.empty() && fields.size() == kMostFields) why = absl::StrCat("is one of more than ", kMostFields);
     if (!why.empty()) {
@@ -116,6 +136,7 @@ absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field) {
   const bool is_encoded = field.kind == SourceField::Kind::kEncodedImage;
   if (!v1::FieldKind_IsValid(asked.kind()))
     return absl::InvalidArgumentError(absl::StrCat("kind: unknown value ", asked.kind()));
+  STOKER_RETURN_IF_ERROR(RefuseRowKeys(asked));
   if (asked.dtype() != v1::DTYPE_UNSPECIFIED && (!is_encoded || asked.kind() != v1::FIELD_KIND_LABEL_MAP))
     return absl::InvalidArgumentError("dtype: is for a label_map that is stored as a PNG; leave it out");
   if (asked.kind() == v1::FIELD_KIND_UNSPECIFIED) return absl::OkStatus();
@@ -143,6 +164,7 @@ uint64_t DenseBytes(const SourceField& field) {
 }
 
 std::string FieldWords(const SourceField& field) {
+  if (field.kind == SourceField::Kind::kRows) return RowWords(field);
   const bool is_encoded = field.kind == SourceField::Kind::kEncodedImage;
   if (IsMap(field.meaning)) {
     SourceField values = field;

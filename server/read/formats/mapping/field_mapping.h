@@ -2,11 +2,13 @@
 #define STOKER_SERVER_READ_FORMATS_MAPPING_FIELD_MAPPING_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/fields/schema.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "stoker/v1/config.pb.h"
 
 namespace stoker {
@@ -21,6 +23,7 @@ using FieldMap = google::protobuf::Map<std::string, v1::FieldFrom>;
 struct StoredColumn {
   std::string from;                   // what the format calls it
   absl::StatusOr<SourceField> field;  // without a name, or why it cannot be a field: "is text"
+  std::optional<StoredRows> rows;     // what it is where samples differ in size; nothing where it cannot be that
 };
 
 struct MappedField {
@@ -38,19 +41,21 @@ struct FieldMapping {
   std::string identity() const;
 };
 
-// Maps the fields that `asked` names, or without any each of `columns` that can be one. There a field is called as its
-// column, with '_' for what names cannot have. InvalidArgument names a key of `fields` that is wrong and says which
-// columns there are, or why none can be a field. `word` is what the format calls a column: "feature".
+// Maps the fields that `asked` names, or without any each of `columns` that can be one of a fixed size. There a field
+// is called as its column, with '_' for what names cannot have. InvalidArgument names a key of `fields` that is wrong
+// and says which columns there are, or why none can be a field. `word` is what the format calls a column: "feature".
 absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<StoredColumn>& columns,
                                        const std::string& word);
 
-// Gives a field, whose type and shape are known, the kind that `asked` says. InvalidArgument where it cannot be one.
+// Gives a field, whose type and shape are known, the kind that `asked` says, which is none of IsVariable.
+// InvalidArgument, which names the key, where it cannot be one.
 absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field);
 
-// Returns the bytes of a dense field; above kMaxSampleBytes where it has more than that.
+// Returns the bytes of a dense field, or of a stored row; above kMaxSampleBytes where it has more than that.
 uint64_t DenseBytes(const SourceField& field);
 
-// Returns the type and shape in words: "image", "int64", "float32 [3, 2]", "label_map int16".
+// Returns the type and shape in words: "image", "int64", "float32 [3, 2]", "label_map int16". Equal words mean
+// equal samples.
 std::string FieldWords(const SourceField& field);
 
 }  // namespace stoker

@@ -75,8 +75,9 @@ std::optional<MdsEncoding> ParseArray(absl::string_view arguments) {
 uint64_t BytesOf(const std::vector<int64_t>& shape, uint64_t each) {
   uint64_t bytes = each;
   for (const int64_t extent : shape) {
-    if (extent < 0 || static_cast<uint64_t>(extent) > kMaxSampleBytes / bytes) return kMaxSampleBytes + 1;
-    bytes *= std::max<int64_t>(extent, 1);
+    if (extent < 0 || (bytes > 0 && static_cast<uint64_t>(extent) > kMaxSampleBytes / bytes))
+      return kMaxSampleBytes + 1;
+    bytes *= extent;
   }
   return bytes;
 }
@@ -95,6 +96,7 @@ struct Array {
   Bytes elements;
 };
 
+// Takes the shape that stands before an array's elements. Its first dimension may be 0.
 absl::StatusOr<std::vector<int64_t>> TakeShape(Bytes& value) {
   if (value.empty()) return absl::DataLossError("is cut short");
   const size_t dimensions = value[0] >> 2, each = size_t{1} << (value[0] & 3);
@@ -103,7 +105,7 @@ absl::StatusOr<std::vector<int64_t>> TakeShape(Bytes& value) {
   std::vector<int64_t> shape(dimensions);
   for (size_t i = 0; i < dimensions; ++i) {
     std::memcpy(&shape[i], value.data() + i * each, each);
-    if (shape[i] < 1) return absl::DataLossError("has a dimension that is 0 or too large");
+    if (shape[i] < (i == 0 ? 0 : 1)) return absl::DataLossError("has a dimension that is 0 or too large");
   }
   value = value.subspan(dimensions * each);
   return shape;
@@ -198,9 +200,21 @@ SourceField Scalar(v1::Dtype dtype) { return {.dtype = dtype}; }
 
 absl::StatusOr<SourceField> FieldOfArray(const absl::StatusOr<Array>& array) {
   if (!array.ok()) return NoField(array.status().message());
+  if (array->shape[0] == 0) return NoField("has a dimension that is 0 or too large");
   SourceField field{.dtype = TypeOf(array->number).dtype, .shape = array->shape};
   if (DenseBytes(field) > kMaxSampleBytes) return NoField("is too large");
   return field;
+}
+
+// Replaces `bytes` by the rows of an array, of which one without elements has none, whatever its type.
+absl::Status TakeRows(const Array& array, const SourceField& field, std::vector<uint8_t>& bytes) {
+  bytes.clear();
+  if (array.elements.empty()) return absl::OkStatus();
+  const SourceField found{.dtype = TypeOf(array.number).dtype, .shape = array.shape};
+  if (found.dtype != field.dtype || !IsArrayOfRows(found.shape, field))
+    return absl::DataLossError(
+        absl::StrCat("is ", FieldWords(found), ", which is no array of rows: ", FieldWords(field)));
+  return TakeNumbers(array.number, array.elements, bytes);
 }
 
 }  // namespace
@@ -208,6 +222,7 @@ absl::StatusOr<SourceField> FieldOfArray(const absl::StatusOr<Array>& array) {
 MdsEncoding ParseMdsEncoding(const std::string& text) {
   if (text == "jpeg" || text == "png") return {.kind = Kind::kImage};
   if (text == "bytes") return {.kind = Kind::kBytes};
+  if (text == "str" || text == "json") return {.kind = Kind::kText};
   if (text == "pil") return {.kind = Kind::kPixels};
   if (text == "int") return {.kind = Kind::kNumber, .number = Number::kInt64};
   if (text == "str_int") return {.kind = Kind::kIntText};
@@ -235,15 +250,31 @@ absl::StatusOr<SourceField> FieldOf(const MdsEncoding& encoding, Bytes value) {
     case Kind::kIntText: return Scalar(v1::DTYPE_INT64);
     case Kind::kFloatText: return Scalar(v1::DTYPE_FLOAT64);
     case Kind::kArray: return FieldOfArray(ParseArrayValue(encoding, value));
+    case Kind::kText:
     case Kind::kOther: break;
   }
   return NoField("is text, or of an encoding that is not taken");
+}
+
+std::optional<StoredRows> RowsOf(const MdsEncoding& encoding, Bytes value) {
+  switch (encoding.kind) {
+    case Kind::kImage:
+    case Kind::kBytes:
+    case Kind::kText: return StoredRows{.are_bytes = true};
+    case Kind::kArray: {
+      const auto array = ParseArrayValue(encoding, value);
+      if (!array.ok()) return std::nullopt;
+      return StoredRows{.dtype = TypeOf(array->number).dtype, .shape = RowShapeOf(array->shape)};
+    }
+    default: return std::nullopt;
+  }
 }
 
 absl::Status DecodeMds(const MdsEncoding& encoding, const SourceField& field, Bytes value,
                        std::vector<uint8_t>& bytes) {
   switch (encoding.kind) {
     case Kind::kImage:
+    case Kind::kText:
     case Kind::kBytes: bytes.assign(value.begin(), value.end()); return absl::OkStatus();
     case Kind::kNumber:
       if (value.size() != TypeOf(*encoding.number).bytes) return absl::DataLossError("has another size than its type");
@@ -254,6 +285,7 @@ absl::Status DecodeMds(const MdsEncoding& encoding, const SourceField& field, By
     case Kind::kArray: {
       STOKER_ASSIGN_OR_RETURN(const Array array,
                               encoding.kind == Kind::kPixels ? ParsePixels(value) : ParseArrayValue(encoding, value));
+      if (field.kind == SourceField::Kind::kRows) return TakeRows(array, field, bytes);
       const SourceField found{.dtype = TypeOf(array.number).dtype, .shape = array.shape};
       if (found.dtype != field.dtype || found.shape != field.shape)
         return absl::DataLossError(

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/fields/schema.h"
+#include "server/read/formats/mapping/variable_field.h"
 
 namespace stoker {
 
@@ -23,16 +24,18 @@ namespace stoker {
 //   uint8 … int64        a number
 //   float16 … float64    a number
 //   str_int, str_float   a number's digits: int64, float64
+//   str, json            text, no field of a fixed size
 //   ndarray[:TYPE[:N,…]] numbers of a shape. Before them stand one byte for the type, and one byte for the number of
 //                        dimensions (6 bits) and their size (log2 of it, 2 bits), and these, each unless given
 //
 // Fields have no unsigned types above 8 bits and no int8, so these become the next wider signed type; an uint64 above
 // the largest int64 is an error. Other encodings cannot be fields. Of images and arrays whose shape is their own, the
-// first sample's holds for all.
+// first sample's holds for all; where samples differ in size, the first dimension of an array counts a
+// sample's rows, and may be 0.
 struct MdsEncoding {
   // A type of numbers, as they are stored.
   enum class Number { kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kUint64, kInt64, kFloat16, kFloat32, kFloat64 };
-  enum class Kind { kImage, kBytes, kPixels, kNumber, kIntText, kFloatText, kArray, kOther };
+  enum class Kind { kImage, kBytes, kPixels, kNumber, kIntText, kFloatText, kText, kArray, kOther };
 
   Kind kind = Kind::kOther;
   std::optional<Number> number;               // of kNumber; of kArray where it is given
@@ -49,8 +52,11 @@ uint64_t FixedBytes(const MdsEncoding& encoding);
 // as a predicate: "is text".
 absl::StatusOr<SourceField> FieldOf(const MdsEncoding& encoding, std::span<const uint8_t> value);
 
+// Returns what a column is whose first value is `value`, where samples differ in size; nothing where it cannot be that.
+std::optional<StoredRows> RowsOf(const MdsEncoding& encoding, std::span<const uint8_t> value);
+
 // Replaces `bytes` by the field's, from `value`. DataLoss says, as a predicate, why it is none: another shape, another
-// size. Any bytes are safe. Requires a field that FieldOf gave.
+// size. Any bytes are safe. Requires a field that FieldOf gave, or one of what RowsOf gave.
 absl::Status DecodeMds(const MdsEncoding& encoding, const SourceField& field, std::span<const uint8_t> value,
                        std::vector<uint8_t>& bytes);
 

@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<ObjectInfo>> DescribeShards(Store& store, const std::
 absl::Status CheckSizes(const std::vector<MdsColumn>& columns) {
   for (const MdsColumn& column : columns) {
     const MdsEncoding encoding = ParseMdsEncoding(column.encoding);
-    if (encoding.kind == MdsEncoding::Kind::kOther || FixedBytes(encoding) == column.bytes) continue;
+    const bool is_text = encoding.kind == MdsEncoding::Kind::kText;
+    if (is_text || encoding.kind == MdsEncoding::Kind::kOther || FixedBytes(encoding) == column.bytes) continue;
     return absl::DataLossError(absl::StrCat("column_sizes: ", column.bytes, " of the column '",
                                             ShortPrintableName(column.name), "' is not that of ",
                                             ShortPrintableName(column.encoding)));
@@ -63,8 +64,10 @@ absl::StatusOr<std::vector<StoredColumn>> ReadColumns(Store& store, const Object
   const auto values = SplitMdsSample(columns, sample);
   if (!values.ok()) return NamedError(shard.name, values.status());
   std::vector<StoredColumn> stored;
-  for (size_t i = 0; i < columns.size(); ++i)
-    stored.push_back({columns[i].name, FieldOf(ParseMdsEncoding(columns[i].encoding), (*values)[i])});
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const MdsEncoding encoding = ParseMdsEncoding(columns[i].encoding);
+    stored.push_back({columns[i].name, FieldOf(encoding, (*values)[i]), RowsOf(encoding, (*values)[i])});
+  }
   return stored;
 }
 

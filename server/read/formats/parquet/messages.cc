@@ -9,6 +9,11 @@ namespace {
 
 constexpr uint64_t kNumberBytes = sizeof(uint64_t);
 
+// Whether a column is of texts, as indexes say that were written before these had a type of their own.
+bool IsOldText(const ParquetColumn& column) {
+  return column.type == ColumnType::kOther && column.lists == 0 && column.why == "is text";
+}
+
 }  // namespace
 
 std::string SerializeFooter(const ParquetFooter& footer) {
@@ -46,6 +51,7 @@ bool ParseFooter(std::string_view message, ParquetFooter& footer) {
     column.width = reader.Get<uint32_t>();
     column.lists = reader.Get<uint32_t>();
     column.why = reader.GetBytes();
+    if (IsOldText(column)) column.type = ColumnType::kText;
   }
   footer.row_groups.resize(reader.GetCount(2 * kNumberBytes + 3 * kNumberBytes * footer.columns.size()));
   for (ParquetRowGroup& group : footer.row_groups) {
@@ -68,9 +74,10 @@ std::string SerializeRequest(const DecodeRequest& request) {
   writer.Put(request.most_bytes);
   writer.PutBytes(request.footer);
   writer.Put<uint64_t>(request.columns.size());
-  for (const auto& [column, has_shape, shape] : request.columns) {
+  for (const auto& [column, has_shape, shape, has_any_length] : request.columns) {
     writer.Put(column);
     writer.Put(static_cast<uint8_t>(has_shape));
+    writer.Put(static_cast<uint8_t>(has_any_length));
     writer.Put<uint64_t>(shape.size());
     writer.PutArray(shape);
   }
@@ -95,10 +102,11 @@ bool ParseRequest(std::string_view message, DecodeRequest& request, std::string_
   request.rows = reader.Get<uint64_t>();
   request.most_bytes = reader.Get<uint64_t>();
   request.footer = reader.GetBytes();
-  request.columns.resize(reader.GetCount(kNumberBytes + 5));
-  for (auto& [column, has_shape, shape] : request.columns) {
+  request.columns.resize(reader.GetCount(kNumberBytes + 6));
+  for (auto& [column, has_shape, shape, has_any_length] : request.columns) {
     column = reader.Get<uint32_t>();
     has_shape = reader.Get<uint8_t>() != 0;
+    has_any_length = reader.Get<uint8_t>() != 0;
     shape = reader.GetArray<int64_t>(reader.GetCount(kNumberBytes));
   }
   request.ranges.resize(reader.GetCount(2 * kNumberBytes));

@@ -22,9 +22,9 @@ namespace stoker {
 struct ParquetColumn {
   std::string name;  // with dots between the names of structs and fields, and without those of lists: "image.bytes"
   ColumnType type = ColumnType::kOther;
-  uint32_t width = 0;  // bytes of a value; 0 of kBinary
+  uint32_t width = 0;  // bytes of a value; 0 of kBinary and kText
   uint32_t lists = 0;  // within each other
-  std::string why;     // of kOther: "is text"
+  std::string why;     // of kOther and kText: "is text"
 
   bool operator==(const ParquetColumn&) const = default;
 };
@@ -52,6 +52,9 @@ struct DecodeRequest {
     uint32_t column = 0;
     bool has_shape = false;      // else it is that of the first row that has one
     std::vector<int64_t> shape;  // of lists; empty where there is none
+    // Whether lists may be of any length: a value is any number of elements of `shape`, also none, or one list of
+    // numbers.
+    bool has_any_length = false;
   };
   struct Range {
     uint64_t offset = 0;

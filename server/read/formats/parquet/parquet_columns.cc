@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/image_magic.h"
 #include "server/read/rows/row_fields.h"
@@ -36,7 +38,8 @@ std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<
   }
   std::vector<uint32_t> candidates;
   for (uint32_t i = 0; i < columns.size(); ++i)
-    if (columns[i].type != ColumnType::kOther && (asked.empty() || names.contains(columns[i].name)))
+    if (columns[i].type != ColumnType::kOther && columns[i].type != ColumnType::kText &&
+        (asked.empty() || names.contains(columns[i].name)))
       candidates.push_back(i);
   return candidates;
 }
@@ -64,15 +67,39 @@ absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const ParquetCo
   return DenseField(column.type, std::move(shape));
 }
 
+std::optional<StoredRows> RowsOf(const ParquetColumn& column, const ParquetColumnFacts& facts) {
+  const bool has_bytes = column.type == ColumnType::kBinary || column.type == ColumnType::kText;
+  if (has_bytes || (column.type == ColumnType::kFixed && column.lists == 0)) return StoredRows{.are_bytes = true};
+  if (column.type == ColumnType::kOther || column.type == ColumnType::kFixed || column.lists == 0) return std::nullopt;
+  StoredRows rows{.dtype = DtypeOf(column.type)};
+  if (facts.shape.size() == column.lists) rows.shape = RowShapeOf(facts.shape);
+  return rows;
+}
+
+absl::StatusOr<DecodeRequest::Wanted> WantedOf(const ParquetColumn& column, const SourceField& field) {
+  DecodeRequest::Wanted wanted{.has_shape = column.lists > 0};
+  if (column.lists == 0) return wanted;
+  if (field.kind != SourceField::Kind::kRows) {
+    wanted.shape.assign(field.shape.begin(), field.shape.begin() + column.lists);
+    return wanted;
+  }
+  wanted.has_any_length = true;
+  wanted.shape = column.lists > 1 ? field.shape : std::vector<int64_t>();
+  if (column.lists == 1 || field.shape.size() == column.lists - 1) return wanted;
+  return absl::InvalidArgumentError(absl::StrCat("shape: [", absl::StrJoin(field.shape, ", "), "] is not of the ",
+                                                 column.lists - 1, " dimensions that a row has here"));
+}
+
 absl::StatusOr<FieldMapping> MapColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns,
-                                        const std::vector<absl::StatusOr<SourceField>>& fields) {
+                                        const std::vector<absl::StatusOr<SourceField>>& fields,
+                                        const std::vector<std::optional<StoredRows>>& rows) {
   std::vector<StoredColumn> stored;
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& name = columns[i].name;
     const std::string image = ImageOf(name, kBytes, kPath, columns);
-    if (!image.empty()) stored.push_back({image, fields[i]});
+    if (!image.empty()) stored.push_back({image, fields[i], rows[i]});
     const bool has_other_name = !image.empty() || !ImageOf(name, kPath, kBytes, columns).empty();
-    if (!asked.empty() || !has_other_name) stored.push_back({name, fields[i]});
+    if (!asked.empty() || !has_other_name) stored.push_back({name, fields[i], rows[i]});
   }
   STOKER_ASSIGN_OR_RETURN(FieldMapping mapping, MapFields(asked, stored, "column"));
   for (MappedField& field : mapping.fields)

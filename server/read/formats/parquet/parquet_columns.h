@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_READ_FORMATS_PARQUET_PARQUET_COLUMNS_H_
 #define STOKER_SERVER_READ_FORMATS_PARQUET_PARQUET_COLUMNS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace stoker {
 
 // How the columns of Parquet files become fields. All functions are pure.
 
-// Returns the places of the columns that fields may be made of: those that `asked` names, or without any all of a type
-// that fields have.
+// Returns the places of the columns whose values show what they are: those that `asked` names, or without any all of a
+// type that fields of a fixed size have.
 std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns);
 
 // What a decoded row group shows of a column. A plain value.
@@ -33,11 +34,20 @@ ParquetColumnFacts FactsOf(const ParquetColumn& column, const RowGroup& group, s
 // field, unless it `is_asked` for, where the first one's shape holds.
 absl::StatusOr<SourceField> FieldOf(const ParquetColumn& column, const ParquetColumnFacts& facts, bool is_asked);
 
-// Maps the columns, whose fields are in `fields` in their order, as MapFields does. A struct of `bytes` and `path`, as
-// Hugging Face stores images, is called by its name alone: both `image` and `image.bytes` are its bytes, and its path
-// is left out without a warning.
+// Returns what a column is where samples differ in size, of which `facts` may know nothing; nothing where it cannot be
+// that.
+std::optional<StoredRows> RowsOf(const ParquetColumn& column, const ParquetColumnFacts& facts);
+
+// Returns what has to be asked for to decode a column as `field`, without the column's place. InvalidArgument, such as
+// "shape: …", where its lists are of another depth than the rows of the field.
+absl::StatusOr<DecodeRequest::Wanted> WantedOf(const ParquetColumn& column, const SourceField& field);
+
+// Maps the columns, whose fields and rows are in `fields` and `rows` in their order, as MapFields does. A struct of
+// `bytes` and `path`, as Hugging Face stores images, is called by its name alone: both `image` and `image.bytes` are
+// its bytes, and its path is left out without a warning.
 absl::StatusOr<FieldMapping> MapColumns(const FieldMap& asked, const std::vector<ParquetColumn>& columns,
-                                        const std::vector<absl::StatusOr<SourceField>>& fields);
+                                        const std::vector<absl::StatusOr<SourceField>>& fields,
+                                        const std::vector<std::optional<StoredRows>>& rows);
 
 }  // namespace stoker
 

@@ -218,14 +218,25 @@ absl::StatusOr<ParquetTable> ParquetDataset::MakeTable(
 absl::Status ParquetDataset::TakeFields(const v1::Parquet& config, const ParquetTable& table) {
   const auto& columns = FirstWithRows(table)->footer.columns;
   std::vector<absl::StatusOr<SourceField>> fields;
+  std::vector<std::optional<StoredRows>> rows;
   fields.reserve(columns.size());
-  for (const ParquetColumn& column : columns) fields.push_back(absl::InvalidArgumentError(column.why));
+  rows.reserve(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    fields.push_back(absl::InvalidArgumentError(columns[i].why));
+    rows.push_back(RowsOf(columns[i], table.facts[i]));
+  }
   for (const uint32_t column : CandidateColumns(config.fields(), columns))
     fields[column] = FieldOf(columns[column], table.facts[column], !config.fields().empty());
-  STOKER_ASSIGN_OR_RETURN(mapping_, MapColumns(config.fields(), columns, fields));
+  STOKER_ASSIGN_OR_RETURN(mapping_, MapColumns(config.fields(), columns, fields, rows));
   schema_ = mapping_.schema();
   warnings_.insert(warnings_.begin(), mapping_.warnings.begin(), mapping_.warnings.end());
-  for (const MappedField& field : mapping_.fields) columns_.push_back(columns[*ColumnOf(columns, field.from)]);
+  for (const MappedField& field : mapping_.fields) {
+    columns_.push_back(columns[*ColumnOf(columns, field.from)]);
+    auto wanted = WantedOf(columns_.back(), field.field);
+    if (!wanted.ok())
+      return absl::InvalidArgumentError(absl::StrCat("fields.", field.field.name, ".", wanted.status().message()));
+    wanted_.push_back(*std::move(wanted));
+  }
   return absl::OkStatus();
 }
 
@@ -264,17 +275,15 @@ absl::StatusOr<std::vector<ParquetDataset::Group>> ParquetDataset::GroupsOf(cons
                 .size = {.loaded = kGroupBytes + kColumnBytes * places.size()}};
     for (size_t field = 0; field < places.size(); ++field) {
       const ParquetChunk& chunk = stored.chunks[places[field]];
-      const bool is_image = schema_[field].kind == SourceField::Kind::kEncodedImage;
+      const bool is_dense = schema_[field].kind == SourceField::Kind::kDense;
       // Values of fixed size may be encoded in few bytes; of others there are no more than the footer tells of, unless
       // they are often the same.
-      if (!Add(chunk.size, 1, group.size.loading) || !Add(is_image ? chunk.decoded : 0, 1, group.size.loaded) ||
-          !Add(stored.rows, kRowBytes + (is_image ? 0 : DenseBytes(schema_[field])), group.size.loaded) ||
+      if (!Add(chunk.size, 1, group.size.loading) || !Add(is_dense ? 0 : chunk.decoded, 1, group.size.loaded) ||
+          !Add(stored.rows, kRowBytes + (is_dense ? DenseBytes(schema_[field]) : 0), group.size.loaded) ||
           group.size.loaded + group.size.loading > kMostRowGroupBytes)
         return TooLarge(shard, i, stored.rows);
-      group.stored.columns.push_back({places[field], columns_[field].lists > 0, {}});
-      if (columns_[field].lists > 0)
-        group.stored.columns.back().shape.assign(schema_[field].shape.begin(),
-                                                 schema_[field].shape.begin() + columns_[field].lists);
+      group.stored.columns.push_back(wanted_[field]);
+      group.stored.columns.back().column = places[field];
       group.stored.chunks.push_back(chunk);
     }
     shard_row += stored.rows;

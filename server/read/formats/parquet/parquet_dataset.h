@@ -125,7 +125,8 @@ class ParquetDataset final : public Dataset, private StoredSamples {
   // Open sets these; they are constant after it.
   FieldMapping mapping_;
   SourceSchema schema_;
-  std::vector<ParquetColumn> columns_;  // of each field
+  std::vector<ParquetColumn> columns_;         // of each field
+  std::vector<DecodeRequest::Wanted> wanted_;  // of each field, without the column's place in a file
   std::vector<Group> groups_;
   std::string fingerprint_;
   std::vector<std::string> warnings_;

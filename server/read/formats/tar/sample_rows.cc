@@ -21,8 +21,11 @@ std::optional<MemberName> SplitMemberName(std::string_view name) {
   return MemberName{std::string(name.substr(0, dot)), std::move(extension)};
 }
 
-SampleRows::SampleRows(const std::vector<Extensions>& wanted)
-    : wanted_(wanted), rows_(static_cast<int>(wanted.size())), parts_(wanted.size()) {}
+SampleRows::SampleRows(const std::vector<Extensions>& wanted, std::vector<bool> may_be_empty)
+    : wanted_(wanted),
+      may_be_empty_(may_be_empty.empty() ? std::vector<bool>(wanted.size()) : std::move(may_be_empty)),
+      rows_(static_cast<int>(wanted.size())),
+      parts_(wanted.size()) {}
 
 absl::Status SampleRows::Add(const TarMember& member) {
   const std::optional<MemberName> name = SplitMemberName(member.name);
@@ -45,10 +48,15 @@ absl::Status SampleRows::Add(const TarMember& member) {
 
 absl::Status SampleRows::EndSample() {
   uint64_t begin = ~uint64_t{}, end = 0;
-  for (const Part& part : parts_) {
-    if (part.size == 0) continue;  // It is missing or empty, which are the same to who reads the sample.
-    begin = std::min(begin, part.offset);
-    end = std::max(end, part.offset + part.size);
+  const auto has_place = [&](size_t i) {
+    return parts_[i].size > 0 || (may_be_empty_[i] && parts_[i].place != ~size_t{});
+  };
+  std::vector<bool> placed;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    placed.push_back(has_place(i));
+    if (!placed[i]) continue;
+    begin = std::min(begin, parts_[i].offset - (parts_[i].size == 0 ? 1 : 0));
+    end = std::max(end, parts_[i].offset + parts_[i].size);
   }
   const bool has_any =
       std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.place != ~size_t{}; });
@@ -59,10 +67,10 @@ absl::Status SampleRows::EndSample() {
     return absl::DataLossError(absl::StrCat("sample ", ShortPrintableName(key_), ": its wanted members span ",
                                             end - begin, " bytes, and ", kMaxSampleBytes, " is the most"));
   std::vector<StoredPart> stored;
-  for (const Part& part : parts)
-    stored.push_back(part.size == 0
-                         ? StoredPart{}
-                         : StoredPart{static_cast<uint32_t>(part.offset - begin), static_cast<uint32_t>(part.size)});
+  for (size_t i = 0; i < parts.size(); ++i)
+    stored.push_back(
+        placed[i] ? StoredPart{static_cast<uint32_t>(parts[i].offset - begin), static_cast<uint32_t>(parts[i].size)}
+                  : StoredPart{});
   rows_.Add(key_, {begin, static_cast<uint32_t>(end - begin)}, stored);
   return absl::OkStatus();
 }

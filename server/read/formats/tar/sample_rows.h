@@ -29,10 +29,14 @@ using Extensions = std::vector<std::string>;
 
 // Groups members into samples. Members that lie one after another and have one key are a sample; one that has none of
 // the wanted parts is left out.
+//
+// The place of a part that is missing is 0 and its size too, and that of an empty one as well, which is the same to who
+// reads the sample. Among parts that may be empty, an empty one has a place after 0: the range of the sample begins
+// before it, in its header.
 class SampleRows {
  public:
-  // `wanted` must outlive the object.
-  explicit SampleRows(const std::vector<Extensions>& wanted);
+  // `wanted` must outlive the object. `may_be_empty` says of which of them; without any none may be.
+  explicit SampleRows(const std::vector<Extensions>& wanted, std::vector<bool> may_be_empty = {});
 
   // Adds the member that lies next. DataLoss where the sample before it has one extension twice, or wanted members that
   // lie further apart than kMaxSampleBytes; the message names the sample.
@@ -53,6 +57,7 @@ class SampleRows {
   absl::Status EndSample();
 
   const std::vector<Extensions>& wanted_;
+  const std::vector<bool> may_be_empty_;
   ShardIndex::Rows rows_;
   uint64_t groups_ = 0;
   std::string key_;  // of the sample that members are added to, if groups_ is not 0

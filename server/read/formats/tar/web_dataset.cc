@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
+#include "server/read/formats/mapping/variable_field.h"
 #include "server/read/formats/tar/dali_index.h"
 #include "server/read/formats/tar/tar_reader.h"
 #include "server/read/formats/tar/wids_index.h"
@@ -16,8 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr size_t kLearnFrom = 64;                           // samples
-constexpr uint64_t kMostLearnedBytes = uint64_t{64} << 20;  // of one member
+constexpr size_t kLearnFrom = 64;  // samples
 constexpr uint64_t kMostListBytes = uint64_t{64} << 20;
 
 // The members of one sample, by their extensions, in their order.
@@ -69,14 +69,14 @@ absl::Status LearnField(Store& store, const ObjectInfo& shard, const std::vector
   const auto error = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat("fields.", ShortPrintableName(field.field.name), ": ", what));
   };
-  const bool reads = field.kind == MemberKind::kArray || field.kind == MemberKind::kJson;
+  const Learning learning = LearningOf(field);
   std::vector<std::vector<uint8_t>> members;
   for (const Sample& sample : samples) {
     const TarMember* member = MemberOf(sample, field);
     if (member == nullptr) continue;
-    members.emplace_back(reads ? std::min(member->size, kMostLearnedBytes) : 0);
+    members.emplace_back(std::min(member->size, learning.bytes));
     if (!members.back().empty()) STOKER_RETURN_IF_ERROR(ReadNow(store, {&shard, member->offset, members.back()}));
-    if (field.kind != MemberKind::kJson) break;
+    if (members.size() == learning.members) break;
   }
   if (members.empty())
     return error(absl::StrCat("none of the first samples of ", ShortPrintableName(shard.name), " has a member ",
@@ -127,6 +127,14 @@ std::vector<size_t> PartsOf(const std::vector<TarField>& fields, const std::vect
   return parts;
 }
 
+// Returns of which wanted members an empty one is a field's value.
+std::vector<bool> EmptyAmong(const std::vector<TarField>& fields, const std::vector<size_t>& parts, size_t count) {
+  std::vector<bool> may_be_empty(count);
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (MayBeEmpty(fields[i])) may_be_empty[parts[i]] = true;
+  return may_be_empty;
+}
+
 SourceSchema SchemaOf(const std::vector<TarField>& fields) {
   SourceSchema schema;
   for (const TarField& field : fields) schema.push_back(field.field);
@@ -141,6 +149,7 @@ WebDataset::WebDataset(std::vector<TarField> fields, std::map<std::string, uint6
       schema_(SchemaOf(fields_)),
       wanted_(WantedBy(fields_)),
       part_of_(PartsOf(fields_, wanted_)),
+      may_be_empty_(EmptyAmong(fields_, part_of_, wanted_.size())),
       samples_(std::move(samples)),
       warnings_(std::move(warnings)) {}
 
@@ -165,7 +174,8 @@ absl::StatusOr<std::unique_ptr<WebDataset>> WebDataset::Create(const v1::WebData
     FoundFields found = FindFields(ExtensionsOf(samples));
     if (!found.left_out.empty())
       warnings.push_back(absl::StrCat("left out the members ", ShortPrintableName(WordsOf(found.left_out)),
-                                      ": they have no fixed size, or their field is not known; `fields` can name one"));
+                                      ": they have no fixed size, or their field is not known; `fields` can name one, "
+                                      "by {kind: text, max_bytes: …} or the like where samples differ in size"));
     if (found.fields.empty())
       return NamedError(objects[shard].name,
                         absl::InvalidArgumentError(absl::StrCat("no member has a known kind: there are ",
@@ -180,7 +190,11 @@ std::string WebDataset::identity() const {
   std::string identity = "webdataset.v1";
   for (const TarField& field : fields_) {
     absl::StrAppend(&identity, "\n", field.field.name, "=", absl::StrJoin(field.extensions, ";"));
-    if (field.kind == MemberKind::kJson) absl::StrAppend(&identity, " ", field.path_text);
+    if (!field.path_text.empty()) absl::StrAppend(&identity, " ", field.path_text);
+    if (field.field.kind == SourceField::Kind::kRows) {
+      absl::StrAppend(&identity, " ", RowWords(field.field));
+      continue;
+    }
     if (IsMap(field.field.meaning)) absl::StrAppend(&identity, " ", KindName(field.field.meaning));
     if (field.kind == MemberKind::kImage) {
       if (IsMap(field.field.meaning)) absl::StrAppend(&identity, " ", DtypeName(field.field.dtype));
@@ -192,7 +206,7 @@ std::string WebDataset::identity() const {
 }
 
 absl::StatusOr<ShardIndex::Rows> WebDataset::Index(Store& store, const ObjectInfo& shard) const {
-  SampleRows rows(wanted_);
+  SampleRows rows(wanted_, may_be_empty_);
   absl::Status status;
   if (const auto members = MembersByDaliIndex(store, shard); members.ok()) {
     for (const TarMember& member : *members)
@@ -224,7 +238,8 @@ absl::Status WebDataset::Parse(std::span<const uint8_t> stored, std::span<const 
     const auto error = [&](absl::string_view what) {
       return absl::DataLossError(absl::StrCat("its member ", WordsOf(fields_[i].extensions), " ", what));
     };
-    if (part.size == 0) return error("is missing or empty");
+    const bool is_empty_value = MayBeEmpty(fields_[i]) && part.offset > 0;
+    if (part.size == 0 && !is_empty_value) return error("is missing or empty");
     if (part.offset > stored.size() || part.size > stored.size() - part.offset) return error("is cut short");
     const absl::Status taken = Take(fields_[i], stored.subspan(part.offset, part.size), sample.fields[i]);
     if (!taken.ok()) return error(taken.message());

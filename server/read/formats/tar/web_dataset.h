@@ -43,6 +43,7 @@ class WebDataset final : public ShardFormat {
   const SourceSchema schema_;
   const std::vector<Extensions> wanted_;           // none twice
   const std::vector<size_t> part_of_;              // place in wanted_ of each field
+  const std::vector<bool> may_be_empty_;           // of each of wanted_: an empty one is a field's value
   const std::map<std::string, uint64_t> samples_;  // of each shard, where a list tells it
   const std::vector<std::string> warnings_;
 };

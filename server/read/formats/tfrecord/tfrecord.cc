@@ -55,16 +55,28 @@ absl::StatusOr<SourceField> FieldOf(const Feature& feature) {
   return field;
 }
 
+// Returns what a feature is where records have any number of values. A list without values may not tell its type.
+std::optional<StoredRows> RowsOf(const Feature& feature) {
+  switch (feature.kind) {
+    case Feature::Kind::kBytes: return StoredRows{.are_bytes = true};
+    case Feature::Kind::kFloats: return StoredRows{.dtype = v1::DTYPE_FLOAT32};
+    case Feature::Kind::kInts: return StoredRows{.dtype = v1::DTYPE_INT64};
+    case Feature::Kind::kNone: break;
+  }
+  return std::nullopt;
+}
+
 // Returns the features by their names.
 absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(std::span<const uint8_t> example) {
-  std::map<std::string, absl::StatusOr<SourceField>> features;
+  std::map<std::string, StoredColumn> features;
   STOKER_RETURN_IF_ERROR(VisitFeatures(example, [&](const Feature& feature) {
-    features.insert_or_assign(std::string(feature.name), FieldOf(feature));
+    const std::string name(feature.name);
+    features.insert_or_assign(name, StoredColumn{name, FieldOf(feature), RowsOf(feature)});
     return absl::OkStatus();
   }));
   std::vector<StoredColumn> columns;
   columns.reserve(features.size());
-  for (auto& [name, field] : features) columns.push_back({name, std::move(field)});
+  for (auto& [name, column] : features) columns.push_back(std::move(column));
   return columns;
 }
 
@@ -87,14 +99,36 @@ FieldMap UsualFields(const std::vector<StoredColumn>& columns) {
   return fields;
 }
 
+// Replaces `bytes` by the one value of a feature, or by nothing where it `may_be_empty` and has none.
+absl::Status ReadBytes(const Feature& feature, bool may_be_empty, std::vector<uint8_t>& bytes) {
+  STOKER_ASSIGN_OR_RETURN(const auto values, BytesValues(feature));
+  bytes.clear();
+  if (values.empty() && may_be_empty) return absl::OkStatus();
+  if (values.size() != 1)
+    return absl::DataLossError(
+        absl::StrCat("has ", values.size(), " values, where ", may_be_empty ? "one is" : "an image is"));
+  bytes.assign(values[0].begin(), values[0].end());
+  return absl::OkStatus();
+}
+
+// Replaces `bytes` by all values of a feature, of which there may be none. Those of uint8 are bytes: no list has such
+// numbers.
+absl::Status ReadRows(const Feature& feature, v1::Dtype dtype, std::vector<uint8_t>& bytes) {
+  bytes.clear();
+  if (feature.kind == Feature::Kind::kNone) return absl::OkStatus();
+  if (dtype == v1::DTYPE_UINT8) return ReadBytes(feature, /*may_be_empty=*/true, bytes);
+  STOKER_ASSIGN_OR_RETURN(const uint64_t count, CountValues(feature));
+  if (count > kMaxSampleBytes / ByteSize(dtype))
+    return absl::DataLossError(absl::StrCat("has ", count, " values, more than a sample can have"));
+  return dtype == v1::DTYPE_INT64 ? IntValues(feature, count, bytes) : FloatValues(feature, count, bytes);
+}
+
 absl::Status ReadField(const Feature& feature, const SourceField& field, std::vector<uint8_t>& bytes) {
+  if (field.kind == SourceField::Kind::kRows) return ReadRows(feature, field.dtype, bytes);
   const uint64_t count = field.shape.empty() ? 1 : field.shape[0];
   if (field.kind == SourceField::Kind::kDense)
     return field.dtype == v1::DTYPE_INT64 ? IntValues(feature, count, bytes) : FloatValues(feature, count, bytes);
-  STOKER_ASSIGN_OR_RETURN(const auto values, BytesValues(feature));
-  if (values.size() != 1) return absl::DataLossError(absl::StrCat("has ", values.size(), " values, where an image is"));
-  bytes.assign(values[0].begin(), values[0].end());
-  return absl::OkStatus();
+  return ReadBytes(feature, /*may_be_empty=*/false, bytes);
 }
 
 bool ConsumeEnd(std::string_view end, std::string_view& text) {

@@ -18,8 +18,9 @@ namespace stoker {
 //
 // The first record of the first shard shows what each feature is: bytes that begin as an image are one, integers are
 // int64 and floats float32, a scalar where there is one value and else of shape [values]. Other bytes, and lists
-// without values, cannot be fields. Without a mapping the fields are image/encoded and image/class/label, or image and
-// label, or all that can be. A record that lacks a feature, or has another number of values, is bad.
+// without values, cannot be fields of a fixed size. A field whose samples differ in size takes all values of a list,
+// also none, or the one value of bytes. Without a mapping the fields are image/encoded and image/class/label, or image
+// and label, or all that can be. A record that lacks a feature, or has another number of values, is bad.
 //
 // A sample's range is its record with its framing, so that all checksums are checked when it is read. The fingerprint
 // covers the shards' names and sizes, the records' places and the mapping.

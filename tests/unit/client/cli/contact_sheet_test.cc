@@ -2,6 +2,7 @@
 
 #include <spng.h>
 
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -125,11 +126,12 @@ TEST(ContactSheetTest, EachImageStandsBeforeItsMaps) {
   description.add_fields();
   description.add_fields()->set_kind(v1::FIELD_KIND_LABEL_MAP);
   description.add_fields()->set_kind(v1::FIELD_KIND_BINARY_MAP);
-  const auto maps = FindMaps(images.tensor, {images.tensor, label_map, binary_map}, description.fields());
-  ASSERT_EQ(maps.size(), 2);
-  EXPECT_TRUE(FindMaps(Images(5, 3, 2).tensor, {images.tensor, label_map, binary_map}, description.fields()).empty());
+  const std::vector<Tensor> fields = {images.tensor, label_map, binary_map};
+  const Overlays overlays = FindOverlays(images.tensor, fields, description.fields());
+  ASSERT_EQ(overlays.maps.size(), 2);
+  EXPECT_TRUE(FindOverlays(Images(5, 3, 2).tensor, fields, description.fields()).maps.empty());
 
-  const Picture sheet = ContactSheet(images.tensor, 5, maps);
+  const Picture sheet = ContactSheet(images.tensor, 5, overlays);
   EXPECT_EQ(sheet.width, 4 + 6 * 7);  // two images with their maps in a row
   EXPECT_EQ(sheet.height, 4 + 3 * 6);
   for (int64_t tile = 3; tile < 6; ++tile)  // those of image 1
@@ -138,6 +140,37 @@ TEST(ContactSheetTest, EachImageStandsBeforeItsMaps) {
         const bool shown = (tile == 4 && y == 0 && x == 1) || (tile == 5 && y == 1 && x == 2);
         EXPECT_EQ(Pixel(sheet, 4 + y, 4 + tile * 7 + x) == images.Pixel(1, y, x), !shown) << tile << y << x;
       }
+}
+
+TEST(ContactSheetTest, BoxesAndKeypointsAreDrawnOnCopiesOfTheirImages) {
+  const Images images(2, 8, 10);
+  const std::vector<float> boxes = {2, 1, 5, 4, -3, -3, 99, 99, NAN, 0, 1, 1}, points = {7, 6};
+  const std::vector<int64_t> box_offsets = {0, 1, 3}, point_offsets = {0, 0, 1};
+  const auto tensor = [](const char* name, v1::Dtype dtype, std::vector<int64_t> shape, const void* data) {
+    return Tensor{.name = name, .dtype = dtype, .shape = std::move(shape), .data = data};
+  };
+  v1::DescribeResponse description;
+  description.add_fields()->set_kind(v1::FIELD_KIND_BOXES);
+  description.mutable_fields(0)->set_box_format(v1::BOX_FORMAT_XYWH);
+  description.add_fields();
+  description.add_fields()->set_kind(v1::FIELD_KIND_KEYPOINTS);
+  const std::vector<Tensor> fields = {tensor("boxes", v1::DTYPE_FLOAT32, {3, 4}, boxes.data()), images.tensor,
+                                      tensor("points", v1::DTYPE_FLOAT32, {1, 2}, points.data()),
+                                      tensor("boxes.offsets", v1::DTYPE_INT64, {3}, box_offsets.data()),
+                                      tensor("points.offsets", v1::DTYPE_INT64, {3}, point_offsets.data())};
+  const Overlays overlays = FindOverlays(images.tensor, fields, description.fields());
+  ASSERT_EQ(overlays.points.size(), 2);
+  const Picture sheet = ContactSheet(images.tensor, 2, overlays);
+  const auto is_drawn = [&](int64_t tile, int64_t y, int64_t x) {  // Three tiles an image, all in a row.
+    return Pixel(sheet, 4 + y, 4 + tile * 14 + x) != images.Pixel(tile / 3, y, x);
+  };
+  for (int64_t y = 0; y < 8; ++y)
+    for (int64_t x = 0; x < 10; ++x) {
+      const bool in = x >= 2 && x < 7 && y >= 1 && y < 5, inner = x >= 3 && x < 6 && y >= 2 && y < 4;
+      EXPECT_EQ(is_drawn(1, y, x), in && !inner) << y << " " << x;
+      EXPECT_FALSE(is_drawn(0, y, x) || is_drawn(2, y, x) || is_drawn(3, y, x) || is_drawn(4, y, x)) << y << " " << x;
+      EXPECT_EQ(is_drawn(5, y, x), x >= 6 && x < 9 && y >= 5 && y < 8) << y << " " << x;
+    }
 }
 
 }  // namespace

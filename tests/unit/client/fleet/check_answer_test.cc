@@ -63,6 +63,33 @@ TEST(CheckAnswerTest, NumbersThatMemoryIsAllocatedByAreBounded) {
   ExpectRefused(wrong, "samples of 419430400 bytes");
 }
 
+TEST(CheckAnswerTest, SamplesThatDifferInSizeAreBounded) {
+  v1::DescribeResponse description = Description();
+  v1::Field& boxes = *description.add_fields();
+  boxes.set_name("boxes"), boxes.set_dtype(v1::DTYPE_FLOAT32), boxes.set_kind(v1::FIELD_KIND_BOXES);
+  boxes.add_shape(4);
+  boxes.set_max_bytes(1600);
+  description.set_sample_bytes(12 + 4 + 1600);
+  EXPECT_TRUE(CheckAnswer(v1::DescribeRequest(), description).ok());
+  v1::DescribeResponse wrong = description;
+  wrong.mutable_fields(1)->set_max_bytes(~uint64_t{0});
+  ExpectRefused(wrong, "max_bytes");
+  wrong = description;
+  wrong.mutable_fields(1)->set_typical_bytes(1601);
+  ExpectRefused(wrong, "typical_bytes: 1601 is above max_bytes");
+  wrong = description;
+  wrong.mutable_fields(1)->set_shape(0, 5);
+  ExpectRefused(wrong, "boxes cannot be float32 [5]");
+  wrong = description;
+  wrong.mutable_fields(1)->set_max_bytes(100 << 20);
+  wrong.set_sample_bytes(12 + 4 + (100 << 20));
+  ExpectRefused(wrong, "spans of 16 samples of 104857616 bytes");
+  wrong = description;
+  wrong.mutable_fields(1)->set_box_format(static_cast<v1::BoxFormat>(9));
+  EXPECT_THAT(CheckAnswer(v1::DescribeRequest(), wrong).message(),
+              HasSubstr("field 'boxes' has boxes in a format that this client does not know (9)"));
+}
+
 TEST(CheckAnswerTest, PartsStandOneAfterAnotherUpToTheLastSample) {
   v1::DescribeResponse mix = Description();
   mix.set_dataset_samples(100);

@@ -20,7 +20,7 @@ struct Span {
     std::fill(label.begin(), label.end(), 7);
   }
   Making By(int endpoint, const std::string& server) {
-    const std::vector<std::span<uint8_t>> fields = {image, label};
+    const std::vector<FieldSamples> fields = {{image, {}}, {label, {}}};
     return LookAt(endpoint, server, header, fields, kSecret);
   }
 
@@ -74,6 +74,23 @@ TEST(SpanChecksTest, MakingsAreEqualIfAllSamplesAre) {
   EXPECT_FALSE(first == span.By(1, "b")) << "one stands in for another";
   substitution.set_offset(1'000);
   EXPECT_TRUE(first == span.By(1, "b")) << "a server's word is not trusted";
+}
+
+TEST(SpanChecksTest, SamplesThatDifferInSizeAreHashedOneByOne) {
+  const Span span(3);
+  const auto look = [&](std::vector<uint32_t> sizes, std::string text) {
+    const FieldSamples field = {{reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                                {reinterpret_cast<const uint8_t*>(sizes.data()), sizes.size() * sizeof(uint32_t)}};
+    return LookAt(0, "a", span.header, std::vector<FieldSamples>{field}, kSecret).samples;
+  };
+  const auto whole = look({2, 0, 3}, "abcde");
+  EXPECT_EQ(whole, look({2, 0, 3}, "abcde"));
+  const auto other = look({2, 0, 3}, "abcdX"), moved = look({2, 1, 2}, "abcde");
+  EXPECT_EQ(whole[0], other[0]);
+  EXPECT_EQ(whole[1], other[1]);
+  EXPECT_NE(whole[2], other[2]);
+  EXPECT_EQ(whole[0], moved[0]);
+  EXPECT_NE(whole[1], moved[1]) << "the same bytes are another sample's";
 }
 
 TEST(SpanChecksTest, TheDifferingSampleIsFound) {

@@ -40,7 +40,7 @@ class DeviceStageTest : public testing::Test {
 
 TEST_F(DeviceStageTest, ServerTensorsAreTheSlabFieldByField) {
   const LandedBatch batch = Landed();
-  const auto tensors = stage_.ServerTensors(batch);
+  const auto tensors = stage_.Landed(batch)->Tensors();
   ASSERT_EQ(tensors.size(), 2);
   EXPECT_EQ(tensors[0].name, "bytes");
   EXPECT_THAT(tensors[0].shape, ElementsAre(3, 2));
@@ -58,13 +58,75 @@ TEST_F(DeviceStageTest, ServerTensorsKeepTheSlab) {
   {
     const LandedBatch batch = Landed();
     slab = batch.slab;
-    tensors = stage_.ServerTensors(batch);
+    tensors = stage_.Landed(batch)->Tensors();
   }
   EXPECT_FALSE(slab.expired());
   tensors.pop_back();
   EXPECT_FALSE(slab.expired());
   tensors.clear();
   EXPECT_TRUE(slab.expired());
+}
+
+// Rows of two numbers, before and behind a label, of three samples that came in two spans.
+LandedBatch LandedRows() {
+  LandedBatch batch;
+  batch.spec = {.cursor = {4, 0}, .runs = {{7, 3, 0}}, .rows = 3, .real = 3};
+  const std::vector<uint32_t> sizes = {4, 0, 2, 0, 0, 3};  // those of "points", and then of "text"
+  std::vector<uint8_t> bytes(reinterpret_cast<const uint8_t*>(sizes.data()),
+                             reinterpret_cast<const uint8_t*>(sizes.data() + 3));
+  bytes.insert(bytes.end(), {5, 6, 7});  // labels
+  bytes.insert(bytes.end(), reinterpret_cast<const uint8_t*>(sizes.data() + 3),
+               reinterpret_cast<const uint8_t*>(sizes.data() + 6));
+  bytes.insert(bytes.end(), {50, 51, 'a', 'b', 'c', 10, 11, 12, 13});  // the later span came first
+  batch.slab = std::make_shared<FakeSlab>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), batch.slab->bytes().begin());
+  const std::span<const uint8_t> values = batch.slab->bytes().subspan(27);
+  batch.values = {{{0, values.subspan(5, 4)}, {2, values.first(2)}}, {{0, {}}, {2, values.subspan(2, 3)}}};
+  batch.positions = batch.drawn_positions = {7, 8, 9};
+  return batch;
+}
+
+DeviceStage StageOfRows(std::shared_ptr<Device> device) {
+  std::vector<v1::Field> fields(3);
+  fields[0].set_name("points"), fields[0].set_dtype(v1::DTYPE_UINT8), fields[0].add_shape(2);
+  fields[0].set_kind(v1::FIELD_KIND_RAGGED), fields[0].set_max_bytes(16);
+  fields[1].set_name("label"), fields[1].set_dtype(v1::DTYPE_UINT8);
+  fields[2].set_name("text"), fields[2].set_dtype(v1::DTYPE_UINT8);
+  fields[2].set_kind(v1::FIELD_KIND_TEXT), fields[2].set_max_bytes(16);
+  auto pipeline = DevicePipeline::Create({}, fields);
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  return {std::move(device), *pipeline, SlabLayout({4, 1, 4}), /*seed=*/5};
+}
+
+TEST(DeviceStageOfRowsTest, SamplesAreInOrderWhateverTheOrderOfTheirArrival) {
+  const std::shared_ptr<const LandedFields> landed = StageOfRows(HostDevice()).Landed(LandedRows());
+  const std::vector<Tensor> tensors = landed->Tensors();
+  ASSERT_EQ(tensors.size(), 5);
+  EXPECT_THAT(tensors[0].shape, ElementsAre(3, 2));
+  EXPECT_THAT(std::span(static_cast<const uint8_t*>(tensors[0].data), tensors[0].bytes),
+              ElementsAre(10, 11, 12, 13, 50, 51));
+  EXPECT_THAT(std::span(static_cast<const uint8_t*>(tensors[1].data), tensors[1].bytes), ElementsAre(5, 6, 7));
+  EXPECT_THAT(std::span(static_cast<const uint8_t*>(tensors[2].data), tensors[2].bytes), ElementsAre('a', 'b', 'c'));
+  EXPECT_EQ(tensors[3].name, "points.offsets");
+  EXPECT_THAT(std::span(static_cast<const int64_t*>(tensors[3].data), 4), ElementsAre(0, 2, 2, 3));
+  EXPECT_EQ(tensors[4].name, "text.offsets");
+  EXPECT_THAT(std::span(static_cast<const int64_t*>(tensors[4].data), 4), ElementsAre(0, 0, 0, 3));
+}
+
+TEST(DeviceStageOfRowsTest, TheDeviceGetsTheSamplesInTheirPieces) {
+  const auto device = std::make_shared<FakeDevice>();
+  DeviceStage stage = StageOfRows(device);
+  ASSERT_TRUE(stage.Submit(LandedRows()).ok());
+  const std::vector<HostBatch::Rows>& variable = device->submitted->variable;
+  ASSERT_EQ(variable.size(), 2);
+  EXPECT_EQ(variable[0].field, 0);
+  ASSERT_EQ(variable[0].parts.size(), 2);
+  EXPECT_THAT(variable[0].parts[0], ElementsAre(10, 11, 12, 13));
+  EXPECT_THAT(variable[0].parts[1], ElementsAre(50, 51));
+  EXPECT_THAT(variable[0].offsets, ElementsAre(0, 2, 2, 3));
+  EXPECT_EQ(variable[1].field, 2);
+  EXPECT_TRUE(device->submitted->fields[0].empty());
+  EXPECT_THAT(device->submitted->fields[1], ElementsAre(5, 6, 7));
 }
 
 TEST_F(DeviceStageTest, TheDeviceGetsEachRowsDrawsAndTheFirstRowsOwnPosition) {

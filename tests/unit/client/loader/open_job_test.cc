@@ -92,6 +92,19 @@ TEST(JoinJobTest, AJobHasTheSizesThatTheServersDescribe) {
   EXPECT_EQ(job->identity().dataset, "photos");
 }
 
+TEST(JoinJobTest, SlabsHaveAQuarterMoreThanUsualSamplesThatDifferInSize) {
+  v1::Field text;
+  text.set_name("text"), text.set_dtype(v1::DTYPE_UINT8), text.set_kind(v1::FIELD_KIND_TEXT);
+  text.set_max_bytes(4000), text.set_typical_bytes(400);
+  auto job = Join(Options());
+  ASSERT_TRUE(job.ok()) << job.status();
+  const auto of_one_size = job->description.fields();
+  job->layout = SpanLayout(std::vector<v1::Field>{of_one_size[0], text});
+  job->field_bytes = {12, 4};
+  EXPECT_EQ(job->batch_bytes(), 4 * (12 + 4 + 400));
+  EXPECT_EQ(job->slab_bytes(), 4 * (12 + 4 + 500));
+}
+
 TEST(JoinJobTest, SpansMayBeOfTheUsersSizeUpToTheLargestSample) {
   LoaderOptions options = Options();
   options.span_samples = 3;
@@ -100,6 +113,7 @@ TEST(JoinJobTest, SpansMayBeOfTheUsersSizeUpToTheLargestSample) {
   EXPECT_EQ(job->span_samples(), 3);
   v1::DescribeResponse large = Description();
   large.mutable_fields(0)->set_shape(0, 4096), large.mutable_fields(0)->set_shape(1, 4096);
+  large.set_span_samples(1);
   large.set_sample_bytes(4096 * 4096 * 3 + 8);
   options.span_samples = 6;
   EXPECT_THAT(std::string(Join(options, large).status().message()), HasSubstr("span_samples: spans of 6"));
@@ -126,13 +140,19 @@ TEST(JoinJobTest, AJobThatDoesNotFitTheDatasetIsRefused) {
   EXPECT_THAT(std::string(job.status().message()), HasSubstr("batch_size"));
 }
 
+SpanLayout LayoutOf(int64_t sample_bytes) {
+  v1::Field field;
+  field.set_name("image"), field.set_dtype(v1::DTYPE_UINT8), field.add_shape(sample_bytes);
+  return SpanLayout(std::vector<v1::Field>{field});
+}
+
 TEST(JoinJobTest, PrefetchKeepsServersBusyWithinItsBytes) {
   auto job = Join(Options());
   ASSERT_TRUE(job.ok()) << job.status();
   EXPECT_EQ(job->prefetch(), 64) << "tiny batches: no more than so many";
-  job->description.set_sample_bytes(1 << 20);
+  job->layout = LayoutOf(1 << 20);
   EXPECT_EQ(job->prefetch(), 16) << "64 MiB of 4 MiB each";
-  job->description.set_sample_bytes(100 << 20);
+  job->layout = LayoutOf(100 << 20);
   EXPECT_EQ(job->prefetch(), 2) << "large batches: no fewer than so many";
   job->options.prefetch = 5;
   EXPECT_EQ(job->prefetch(), 2) << "1 GiB has room for two of 400 MiB";

@@ -74,5 +74,21 @@ TEST_F(SlabRingTest, ForACallerThatKeepsThemAllItGrowsForGood) {
   EXPECT_EQ(device_->allocated, 6);
 }
 
+TEST_F(SlabRingTest, SlabsThatAreTooSmallAreAllocatedAnew) {
+  auto first = Take(), second = Take();
+  ring_->Enlarge(8);
+  first.reset();
+  first = Take();
+  EXPECT_EQ(first->bytes().size(), 10) << "it was large enough";
+  ring_->Enlarge(20);
+  first.reset();
+  first = Take();
+  EXPECT_EQ(first->bytes().size(), 25);
+  EXPECT_EQ(second->bytes().size(), 10) << "it is out, and stays";
+  second.reset();
+  EXPECT_EQ(Take()->bytes().size(), 25);
+  EXPECT_EQ(device_->allocated, 4);
+}
+
 }  // namespace
 }  // namespace stoker

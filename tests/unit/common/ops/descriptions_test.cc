@@ -62,6 +62,10 @@ const char* const kExamples[] = {
     "cut_mix { num_classes: 10 }",
     "one_hot { num_classes: 10 }",
     "unpack_bits { field: \"bits\" shape: 64 }",
+    "sanitize_bounding_boxes {}",
+    "random_zoom_out {}",
+    "scale_jitter { target_size: [60, 40] }",
+    "random_shortest_size { min_size: [24, 32, 40] max_size: 60 }",
 };
 
 v1::Op ParseOp(const std::string& text) {
@@ -163,12 +167,15 @@ TEST(DescriptionsTest, AnOpRunsWhereAllThatItHoldsCan) {
   EXPECT_EQ(places("random_apply { transforms { random_invert {} } transforms { random_equalize {} } }"), "server ");
   EXPECT_EQ(places("random_choice { transforms { mix_up {} } transforms { cut_mix {} } }"), "device");
   EXPECT_EQ(places("normalize {}"), "device");
+  EXPECT_EQ(places("sanitize_bounding_boxes {}"), "server ");
+  EXPECT_EQ(places("random_zoom_out {}"), "server ");
 }
 
 TEST(DescriptionsTest, AnOpActsOnWhatThoseInItActOn) {
   EXPECT_EQ(ActsOf(ParseOp("random_crop {}")), Acts::kOnGeometry);
   EXPECT_EQ(ActsOf(ParseOp("color_jitter {}")), Acts::kOnPixels);
   EXPECT_EQ(ActsOf(ParseOp("one_hot {}")), Acts::kOnField);
+  EXPECT_EQ(ActsOf(ParseOp("sanitize_bounding_boxes {}")), Acts::kOnField);
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } }")), Acts::kOnPixels);
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } transforms { pad {} } }")),
             Acts::kOnGeometry);

@@ -62,6 +62,44 @@ TEST(ServerPipelineTest, RefusesWhatHasNoFixedSize) {
   EXPECT_THAT(known->outputs()[0].field.shape(), testing::ElementsAre(256, 512, 3));
 }
 
+TEST(ServerPipelineTest, AnOpThatZoomsNeedsACropAfterItAlsoWhereImagesAreOfOneSize) {
+  const SourceSchema dense = {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {512, 1024, 3}}};
+  v1::Pipeline zoom;
+  zoom.add_ops()->mutable_random_zoom_out();
+  EXPECT_EQ(ServerPipeline::Create(zoom, dense).status().message(),
+            "pipeline.ops: the images of field 'image' would differ in size from sample to sample, also after "
+            "RandomZoomOut; end with RandomResizedCrop or CenterCrop, or a Resize to height and width");
+  zoom.add_ops()->mutable_center_crop()->add_size(64);
+  EXPECT_TRUE(ServerPipeline::Create(zoom, dense).ok());
+}
+
+TEST(ServerPipelineTest, WhatFollowsAnOpThatZoomsCostsWhatTheLargestImageTakes) {
+  v1::Pipeline zoomed;
+  zoomed.add_ops()->mutable_random_zoom_out();
+  zoomed.add_ops()->mutable_random_invert();
+  zoomed.add_ops()->mutable_center_crop()->add_size(8);
+  v1::Pipeline plain = zoomed;
+  plain.mutable_ops()->DeleteSubrange(0, 1);
+  const double inverted = 3 * 100 * 100;
+  const Cost all = ServerPipeline::Create(zoomed, kFolder)->CostOf({100, 100}),
+             alone = ServerPipeline::Create(plain, kFolder)->CostOf({100, 100});
+  EXPECT_EQ(all.bytes - alone.bytes, 16 * inverted + 15 * inverted);  // The canvas, and inverting it.
+}
+
+TEST(ServerPipelineTest, ACanvasHoldsToMaxPixels) {
+  v1::Pipeline zoomed;
+  auto& zoom = *zoomed.add_ops()->mutable_random_zoom_out();
+  zoom.set_p(1);
+  for (double factor : {4, 4}) zoom.add_side_range(factor);
+  zoomed.add_ops()->mutable_center_crop()->add_size(8);
+  zoomed.mutable_limits()->set_max_pixels(150'000);
+  const auto server = ServerPipeline::Create(zoomed, kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(server->Draw(server->outputs()[0], 0, {90, 100}, 1, 2, 3).ok());
+  EXPECT_EQ(server->Draw(server->outputs()[0], 0, {100, 100}, 1, 2, 3).status().message(),
+            "pipeline.ops[0]: from 100×100 to 400×400 takes more than limits.max_pixels, 150000");
+}
+
 TEST(ServerPipelineTest, NamesTheDeviceOpThatNeedsOneSizeAndWhatToPutBeforeIt) {
   v1::Pipeline pipeline;
   pipeline.add_ops()->mutable_one_hot()->set_num_classes(10);

@@ -1,6 +1,7 @@
 #include "server/scan/examiner.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
@@ -146,6 +147,50 @@ TEST(ExaminerTest, MapsAreHeldToTheirImageAndTheirType) {
   EXPECT_THAT(findings(MapPng({16, 24}, labels, 16)), HasSubstr("labels: damaged: a map's value is above 255"));
   schema[1].dtype = v1::DTYPE_INT16;
   EXPECT_EQ(findings(MapPng({16, 24}, labels, 16)), "");
+}
+
+// Returns the one finding of a field's bytes, or nothing.
+std::string FindingOf(SourceField field, const Bytes& bytes) {
+  field.name = "x";
+  field.kind = SourceField::Kind::kRows;
+  std::vector<Finding> found;
+  EXPECT_EQ(Examiner(1 << 20, nullptr).Examine(7, {field}, {.fields = {bytes}}, found), absl::OkStatus());
+  EXPECT_LE(found.size(), 1);
+  return found.empty() ? "" : found[0].field + ": " + NameOf(found[0].kind) + ": " + found[0].message;
+}
+
+TEST(ExaminerTest, RowsAreHeldToTheirSizeAndTextsToUtf8) {
+  const SourceField text = {.meaning = v1::FIELD_KIND_TEXT, .max_bytes = 5};
+  const SourceField wide = {.dtype = v1::DTYPE_FLOAT64, .meaning = v1::FIELD_KIND_KEYPOINTS, .max_bytes = 16};
+  SourceField bytes = text, points = wide;
+  bytes.dtype = v1::DTYPE_UINT8;
+  points.shape = {2};
+  EXPECT_EQ(FindingOf(bytes, {'a', 'b'}), "");
+  EXPECT_EQ(FindingOf(bytes, Bytes(6, 'a')), "x: over-limits: has 6 bytes, above max_bytes, 5");
+  EXPECT_THAT(FindingOf(bytes, {0xff}), HasSubstr("x: wrong-field: is not UTF-8"));
+  EXPECT_EQ(FindingOf(points, Bytes(32)), "") << "they are sent as float32";
+  EXPECT_EQ(FindingOf(points, Bytes(48)), "x: over-limits: has 24 bytes, above max_bytes, 16");
+  EXPECT_THAT(FindingOf(points, Bytes(8)), HasSubstr("x: wrong-field: has 1 numbers, which are no whole rows"));
+}
+
+TEST(ExaminerTest, BoxesAreFiniteAndHaveASize) {
+  SourceField boxes = {.dtype = v1::DTYPE_FLOAT32,
+                       .shape = {4},
+                       .meaning = v1::FIELD_KIND_BOXES,
+                       .max_bytes = 64,
+                       .box_format = v1::BOX_FORMAT_XYXY};
+  const auto finding = [&](const std::vector<float>& numbers) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(numbers.data());
+    return FindingOf(boxes, Bytes(bytes, bytes + numbers.size() * sizeof(float)));
+  };
+  EXPECT_EQ(finding({1, 2, 3, 4, 5, 5, 5, 5}), "");
+  EXPECT_THAT(finding({1, 2, 3, 4, 5, 6, 4, 8}), HasSubstr("x: wrong-field: box 1 has a width below 0"));
+  EXPECT_THAT(finding({1, 2, 3, 1}), HasSubstr("box 0 has a height below 0"));
+  EXPECT_THAT(finding({1, 2, NAN, 4}), HasSubstr("row 0 has nan, which is no finite number"));
+  EXPECT_THAT(finding({1, 2, 3, 4, INFINITY, 0, 0, 0}), HasSubstr("row 1 has inf"));
+  boxes.box_format = v1::BOX_FORMAT_XYWH;
+  EXPECT_EQ(finding({5, 5, 1, 1}), "");
+  EXPECT_THAT(finding({5, 5, -1, 1}), HasSubstr("width below 0"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ ServerPipeline Pipeline(const std::string& text, const SourceSchema& schema) {
 absl::StatusOr<std::vector<Bytes>> MakeAt(uint64_t position, const ServerPipeline& pipeline, const Sample& sample) {
   SampleMaker maker({});
   Bytes slab(pipeline.sample_bytes());
-  const SpanWriter writer(pipeline, 1, slab);
+  SpanWriter writer(pipeline, 1, slab);
   const Interrupt interrupt;
   v1::StageTimes times;
   const absl::Status status =

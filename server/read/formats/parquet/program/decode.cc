@@ -4,6 +4,7 @@
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 #include <parquet/properties.h>
+#include <parquet/schema.h>
 #include <parquet/types.h>
 
 #include <cstring>
@@ -59,12 +60,26 @@ Value Unsigned(Value value, int bits) {
   }
 }
 
+// Returns the definition level of a value whose outermost list is there and has no element; −1 where there is no list.
+int16_t EmptyLevel(const parquet::ColumnDescriptor& column) {
+  std::vector<const parquet::schema::Node*> path;
+  for (const auto* node = column.schema_node().get(); node->parent() != nullptr; node = node->parent())
+    path.push_back(node);
+  int16_t level = 0;
+  for (auto node = path.rbegin(); node != path.rend(); ++node) {
+    if ((*node)->is_repeated()) return level;
+    if ((*node)->is_optional()) ++level;
+  }
+  return -1;
+}
+
 template <typename Type>
 void ReadAll(parquet::ColumnReader& untyped, const ParquetColumn& column, RowGatherer& rows) {
   using Value = typename Type::c_type;
   auto& reader = static_cast<parquet::TypedColumnReader<Type>&>(untyped);
   const parquet::ColumnDescriptor& descriptor = *reader.descr();
   const int16_t most = descriptor.max_definition_level(), lists = descriptor.max_repetition_level();
+  const int16_t empty = EmptyLevel(descriptor);
   const parquet::LogicalType& logical = *descriptor.logical_type();
   const bool is_unsigned = logical.is_int() && !static_cast<const parquet::IntLogicalType&>(logical).is_signed();
   const int bits = logical.is_int() ? static_cast<const parquet::IntLogicalType&>(logical).bit_width() : 0;
@@ -78,7 +93,8 @@ void ReadAll(parquet::ColumnReader& untyped, const ParquetColumn& column, RowGat
     for (int64_t i = 0; i < levels; ++i) {
       const int16_t repetition = lists == 0 ? int16_t{0} : repetitions[i];
       if (most > 0 && definitions[i] != most) {
-        rows.AddMissing(repetition);
+        const bool is_empty = repetition == 0 && definitions[i] == empty;
+        is_empty ? rows.AddEmpty() : rows.AddMissing(repetition);
         continue;
       }
       if (next == found) throw std::runtime_error("a column has fewer values than levels");

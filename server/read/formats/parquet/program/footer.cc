@@ -61,6 +61,10 @@ std::pair<ColumnType, uint32_t> WholeNumber(const parquet::LogicalType& logical,
   return {ColumnType::kInt64, 8};
 }
 
+bool IsText(const parquet::LogicalType& logical) {
+  return logical.is_string() || logical.is_enum() || logical.is_JSON();
+}
+
 std::pair<ColumnType, uint32_t> TypeOf(const parquet::ColumnDescriptor& column) {
   const parquet::LogicalType& logical = *column.logical_type();
   switch (column.physical_type()) {
@@ -70,6 +74,7 @@ std::pair<ColumnType, uint32_t> TypeOf(const parquet::ColumnDescriptor& column) 
     case parquet::Type::FLOAT: return {ColumnType::kFloat32, 4};
     case parquet::Type::DOUBLE: return {ColumnType::kFloat64, 8};
     case parquet::Type::BYTE_ARRAY:
+      if (IsText(logical) && column.max_repetition_level() == 0) return {ColumnType::kText, 0};
       return {logical.is_none() && column.max_repetition_level() == 0 ? ColumnType::kBinary : ColumnType::kOther, 0};
     case parquet::Type::FIXED_LEN_BYTE_ARRAY:
       if (logical.is_float16()) return {ColumnType::kFloat16, 2};
@@ -83,9 +88,9 @@ std::pair<ColumnType, uint32_t> TypeOf(const parquet::ColumnDescriptor& column) 
 
 std::string WhyNot(const parquet::ColumnDescriptor& column) {
   const parquet::LogicalType& logical = *column.logical_type();
-  if (logical.is_string() || logical.is_enum() || logical.is_JSON()) return "is text";
   if (column.physical_type() == parquet::Type::BYTE_ARRAY && column.max_repetition_level() > 0)
     return "is a list of texts or bytes";
+  if (IsText(logical)) return "is text";
   return "is " + (logical.is_none() ? parquet::TypeToString(column.physical_type()) : logical.ToString());
 }
 
@@ -93,7 +98,7 @@ ParquetColumn Describe(const parquet::ColumnDescriptor& column) {
   const auto path = PathOf(column);
   ParquetColumn described{.name = NameOf(path), .lists = static_cast<uint32_t>(column.max_repetition_level())};
   std::tie(described.type, described.width) = TypeOf(column);
-  if (described.type == ColumnType::kOther) described.why = WhyNot(column);
+  if (described.type == ColumnType::kOther || described.type == ColumnType::kText) described.why = WhyNot(column);
   if (std::any_of(path.begin(), path.end(), [](const auto* node) { return IsMap(*node); }))
     described.type = ColumnType::kOther, described.why = "is in a map";
   if (column.max_repetition_level() > kMostLists)
@@ -101,7 +106,16 @@ ParquetColumn Describe(const parquet::ColumnDescriptor& column) {
   return described;
 }
 
-ParquetChunk Describe(const parquet::ColumnChunkMetaData& chunk) {
+// Returns the bytes of a column's values when they are decoded, as far as the footer tells. Few bytes may stand for
+// many numbers of lists.
+uint64_t DecodedBytes(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column) {
+  constexpr uint64_t kMostValues = uint64_t{1} << 48;
+  const auto bytes = static_cast<uint64_t>(chunk.total_uncompressed_size());
+  if (column.lists == 0 || chunk.num_values() < 0) return bytes;
+  return std::max(bytes, std::min(static_cast<uint64_t>(chunk.num_values()), kMostValues) * std::min(column.width, 8U));
+}
+
+ParquetChunk Describe(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column) {
   if (!chunk.file_path().empty()) throw std::runtime_error("its values lie in another file");
   int64_t offset = chunk.data_page_offset();
   if (chunk.has_dictionary_page() && chunk.dictionary_page_offset() > 0)
@@ -109,7 +123,7 @@ ParquetChunk Describe(const parquet::ColumnChunkMetaData& chunk) {
   if (offset < 0 || chunk.total_compressed_size() < 0 || chunk.total_uncompressed_size() < 0)
     throw std::runtime_error("a column lies before the file");
   return {static_cast<uint64_t>(offset), static_cast<uint64_t>(chunk.total_compressed_size()),
-          static_cast<uint64_t>(chunk.total_uncompressed_size())};
+          DecodedBytes(chunk, column)};
 }
 
 }  // namespace
@@ -128,7 +142,7 @@ ParquetFooter DescribeFooter(std::string_view bytes) {
     ParquetRowGroup described{.rows = static_cast<uint64_t>(group->num_rows()),
                               .footer = metadata->Subset({i})->SerializeToString()};
     for (int column = 0; column < group->num_columns(); ++column)
-      described.chunks.push_back(Describe(*group->ColumnChunk(column)));
+      described.chunks.push_back(Describe(*group->ColumnChunk(column), footer.columns[column]));
     footer.row_groups.push_back(std::move(described));
   }
   return footer;

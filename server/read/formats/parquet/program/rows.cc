@@ -10,8 +10,13 @@ namespace stoker {
 constexpr uint64_t kMostExpectedBytes = uint64_t{64} << 20;
 
 RowGatherer::RowGatherer(uint32_t lists, const DecodeRequest::Wanted& wanted, uint64_t most_rows, uint64_t most_bytes)
-    : lists_(lists), most_rows_(most_rows), most_bytes_(most_bytes) {
-  if (lists_ == 0) {
+    : lists_(lists), has_any_length_(wanted.has_any_length), most_rows_(most_rows), most_bytes_(most_bytes) {
+  if (has_any_length_) {
+    // One list of numbers is cut into elements by whoever asked.
+    if (lists_ == 0 || (lists_ > 1 && wanted.shape.size() != lists_ - 1))
+      throw std::runtime_error("a column has other lists than were asked for");
+    SetShape(lists_ > 1 ? wanted.shape : std::vector<int64_t>());
+  } else if (lists_ == 0) {
     SetShape({});
   } else if (wanted.has_shape) {
     if (wanted.shape.size() != lists_) throw std::runtime_error("a column has other lists than were asked for");
@@ -39,6 +44,11 @@ void RowGatherer::AddMissing(int16_t repetition, uint32_t why) {
   why_not_ = why;
 }
 
+void RowGatherer::AddEmpty() {
+  Begin(0);
+  if (!has_any_length_) why_not_ = kNullRow;
+}
+
 void RowGatherer::Finish() {
   if (in_row_) EndRow();
   in_row_ = false;
@@ -57,7 +67,9 @@ void RowGatherer::Begin(int16_t repetition) {
 
 void RowGatherer::EndRow() {
   if (why_not_ == 0 && !shape_.has_value()) LearnShape();
-  if (why_not_ == 0 && lists_ > 0 && elements_ != strides_.back()) why_not_ = kOtherShapeRow;
+  const uint64_t stride = strides_.empty() ? 1 : strides_.back();
+  const bool is_whole = has_any_length_ ? elements_ % stride == 0 : elements_ == stride;
+  if (why_not_ == 0 && lists_ > 0 && !is_whole) why_not_ = kOtherShapeRow;
   if (bytes_.size() - row_begin_ > kMostRowBytes) throw std::runtime_error("a row has more than 4 GiB");
   if (why_not_ != 0) bytes_.resize(row_begin_);
   sizes_.push_back(why_not_ != 0 ? why_not_ : static_cast<uint32_t>(bytes_.size() - row_begin_));
@@ -67,7 +79,7 @@ void RowGatherer::EndRow() {
 int16_t RowGatherer::RepetitionAt(uint64_t element) const {
   if (element == 0) return 0;
   uint32_t begun = 0;
-  while (begun < lists_ && element % strides_[begun] == 0) ++begun;
+  while (begun < strides_.size() && element % strides_[begun] == 0) ++begun;
   return static_cast<int16_t>(lists_ - begun);
 }
 

@@ -13,6 +13,8 @@ namespace stoker {
 // Gathers the values of one column into rows, as its levels say. A row of lists is a value where these have the shape
 // that all rows have: the asked one, or that of the first row without a null. Its repetition levels tell: element k of
 // a shape [a, b, c] begins a new list of c where c divides k, a new one of b lists where b × c divides it, and so on.
+// Where values have any length, the shape is that of an element of the outermost list, and a row without elements is a
+// value of no bytes.
 class RowGatherer {
  public:
   // `lists` is the column's largest repetition level. Throws beyond `most_rows` and `most_bytes`.
@@ -25,6 +27,8 @@ class RowGatherer {
   void Add(int16_t repetition, const void* bytes, uint64_t size);
   // Adds what stands for a value that is missing, or one of `why` that cannot be.
   void AddMissing(int16_t repetition, uint32_t why = kNullRow);
+  // Adds a row whose outermost list has no element.
+  void AddEmpty();
   // Ends the last row.
   void Finish();
 
@@ -40,11 +44,13 @@ class RowGatherer {
   void LearnShape();
 
   const uint32_t lists_;
+  const bool has_any_length_;
   const uint64_t most_rows_;
   const uint64_t most_bytes_;
 
   std::optional<std::vector<int64_t>> shape_;
-  std::vector<uint64_t> strides_;  // elements that each list of the shape has, innermost first
+  // Elements that each list of the shape has, innermost first; the outermost has none where values have any length.
+  std::vector<uint64_t> strides_;
   std::vector<uint32_t> sizes_;
   std::string bytes_;
 

@@ -61,5 +61,18 @@ TEST(RowFieldsTest, ACacheTakesWhatThereIsAndASampleAtLeast) {
   EXPECT_FALSE(CacheBytes("much", sizes, "row group", warnings).ok());
 }
 
+TEST(RowFieldsTest, RowsMayHaveAnySizeThatIsWhole) {
+  const RowGroup rows = GroupOf({4, 0, kNullRow, 3}, "abcdefg");
+  const SourceField field = {
+      .kind = SourceField::Kind::kRows, .dtype = v1::DTYPE_UINT8, .shape = {2}, .meaning = v1::FIELD_KIND_RAGGED};
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(TakeRow(rows, 0, 0, field, bytes).ok());
+  EXPECT_THAT(bytes, ElementsAre('a', 'b', 'c', 'd'));
+  ASSERT_TRUE(TakeRow(rows, 0, 1, field, bytes).ok());
+  EXPECT_THAT(bytes, IsEmpty());
+  EXPECT_THAT(TakeRow(rows, 0, 2, field, bytes).message(), HasSubstr("is null"));
+  EXPECT_THAT(TakeRow(rows, 0, 3, field, bytes).message(), HasSubstr("no whole rows of [2]"));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -223,5 +223,122 @@ TEST(SyntheticShapeTest, SaysWhatItCannotRead) {
   }
 }
 
+// ---- Fields whose samples differ in size ----
+
+std::vector<float> FloatsOf(const std::vector<uint8_t>& bytes) {
+  std::vector<float> numbers(bytes.size() / sizeof(float));
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+TEST(SyntheticTest, RowsAreAsManyAsTheyTypicallyAre) {
+  const auto dataset = Create(
+      "fields {name: 'few' kind: FIELD_KIND_RAGGED dtype: DTYPE_INT64 shape: 2 max_bytes: '1600' typical_bytes: '160'} "
+      "fields {name: 'many' kind: FIELD_KIND_BYTES max_bytes: '100' typical_bytes: '90'}");
+  uint64_t few = 0, many = 0;
+  std::set<size_t> counts;
+  for (uint64_t id = 0; id < 2000; ++id) {
+    const auto fields = Read(*dataset, id);
+    ASSERT_EQ(fields[0].size() % 16, 0);
+    ASSERT_LE(fields[0].size(), 320);
+    ASSERT_GE(fields[1].size(), 80);
+    ASSERT_LE(fields[1].size(), 100);
+    counts.insert(fields[0].size());
+    few += fields[0].size();
+    many += fields[1].size();
+  }
+  EXPECT_EQ(counts.size(), 21) << "from none to twice as many as usual";
+  EXPECT_NEAR(few / 2000.0, 160, 8);
+  EXPECT_NEAR(many / 2000.0, 90, 1);
+  EXPECT_EQ(Read(*dataset, 5), Read(*dataset, 5));
+}
+
+TEST(SyntheticTest, TextsArePrintable) {
+  const auto dataset = Create("fields {name: 'text' kind: FIELD_KIND_TEXT max_bytes: '4000'}");
+  EXPECT_EQ(dataset->schema()[0].dtype, v1::DTYPE_UINT8);
+  std::set<uint8_t> seen;
+  for (uint64_t id = 0; id < 20; ++id) {
+    const auto fields = Read(*dataset, id);
+    seen.insert(fields[0].begin(), fields[0].end());
+  }
+  EXPECT_EQ(seen.size(), 95);
+  EXPECT_EQ(*seen.begin(), ' ');
+  EXPECT_EQ(*seen.rbegin(), '~');
+}
+
+TEST(SyntheticTest, PointsLieInTheImage) {
+  const std::string points =
+      "fields {name: 'boxes' kind: FIELD_KIND_BOXES max_bytes: '800' typical_bytes: '400'} "
+      "fields {name: 'points' kind: FIELD_KIND_KEYPOINTS max_bytes: '800' typical_bytes: '400'} ";
+  const auto check = [](const Synthetic& dataset, float width, float height) {
+    float most_x = 0, most_y = 0;
+    for (uint64_t id = 0; id < 200; ++id) {
+      const auto fields = Read(dataset, id);
+      const std::vector<float> boxes = FloatsOf(fields[0]), at = FloatsOf(fields[1]);
+      for (size_t i = 0; i < boxes.size(); i += 4) {
+        ASSERT_GE(boxes[i], 0);
+        ASSERT_GE(boxes[i + 1], 0);
+        ASSERT_LT(boxes[i], boxes[i + 2]);
+        ASSERT_LT(boxes[i + 1], boxes[i + 3]);
+        ASSERT_LE(boxes[i + 2], width);
+        ASSERT_LE(boxes[i + 3], height);
+      }
+      for (size_t i = 0; i < at.size(); i += 2) {
+        ASSERT_GE(at[i], 0);
+        ASSERT_GE(at[i + 1], 0);
+        most_x = std::max(most_x, at[i]);
+        most_y = std::max(most_y, at[i + 1]);
+      }
+    }
+    EXPECT_GT(most_x, width * 0.98);
+    EXPECT_GT(most_y, height * 0.98);
+    EXPECT_LE(most_x, width);
+    EXPECT_LE(most_y, height);
+  };
+  check(*Create(points), 1, 1);
+  check(*Create(points + "fields {name: 'image' dtype: DTYPE_UINT8 shape: [60, 90, 3]}"), 90, 60);
+}
+
+TEST(SyntheticTest, BoxesAreTheSameInEveryFormat) {
+  const auto boxes = [](const std::string& format) {
+    const auto dataset = Create(
+        "fields {name: 'image' dtype: DTYPE_UINT8 shape: [60, 90, 3]} "
+        "fields {name: 'b' kind: FIELD_KIND_BOXES max_bytes: '64' typical_bytes: '64' "
+        "box_format: BOX_FORMAT_" +
+        format + "}");
+    return FloatsOf(Read(*dataset, 3)[1]);
+  };
+  const auto corners = boxes("XYXY"), sizes = boxes("XYWH"), middles = boxes("CXCYWH");
+  ASSERT_EQ(corners.size(), 16);
+  for (size_t i = 0; i < corners.size(); i += 4)
+    for (size_t side : {i, i + 1}) {
+      EXPECT_EQ(sizes[side], corners[side]);
+      EXPECT_EQ(sizes[side + 2], corners[side + 2] - corners[side]);
+      EXPECT_EQ(middles[side] * 2, corners[side + 2] + corners[side]);
+      EXPECT_EQ(middles[side + 2], sizes[side + 2]);
+    }
+}
+
+TEST(SyntheticTest, AllThatRowsDependOnIsPartOfTheFingerprint) {
+  std::set<std::string> different;
+  for (const char* field :
+       {"kind: FIELD_KIND_TEXT max_bytes: '64'", "kind: FIELD_KIND_BYTES max_bytes: '64'",
+        "kind: FIELD_KIND_TEXT max_bytes: '65'", "kind: FIELD_KIND_TEXT max_bytes: '64' typical_bytes: '9'",
+        "kind: FIELD_KIND_BOXES max_bytes: '64'", "kind: FIELD_KIND_BOXES max_bytes: '64' box_format: BOX_FORMAT_XYWH"})
+    different.insert(Create(std::string("fields {name: 'x' ") + field + "}")->fingerprint());
+  EXPECT_EQ(different.size(), 6);
+}
+
+TEST(SyntheticTest, WrongRowsAreRefusedByTheirKey) {
+  const auto error = [](const std::string& field) { return Error("fields {name: 'x' " + field + "}"); };
+  EXPECT_THAT(error("kind: FIELD_KIND_TEXT"), StartsWith("fields[0].max_bytes: missing"));
+  EXPECT_THAT(error("kind: FIELD_KIND_RAGGED max_bytes: '64'"), StartsWith("fields[0].dtype: missing"));
+  EXPECT_THAT(error("kind: FIELD_KIND_BOXES max_bytes: '64' dtype: DTYPE_INT64"),
+              StartsWith("fields[0].dtype: boxes is float32"));
+  EXPECT_THAT(error("kind: FIELD_KIND_TEXT max_bytes: '64' encoding: SYNTHETIC_ENCODING_JPEG"),
+              StartsWith("fields[0].encoding: a jpeg is no text"));
+  EXPECT_THAT(error("dtype: DTYPE_UINT8 max_bytes: '64'"), StartsWith("fields[0].max_bytes: is for the kinds"));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -396,5 +396,28 @@ TEST(Hdf5DatasetTest, AFileThatChangedIsAnErrorThatNamesIt) {
   EXPECT_EQ(Value(**opened, 8, "image"), Jpeg(200000));
 }
 
+TEST(Hdf5DatasetTest, ListsOfBytesAreTextOrBytesWhereTheyAreAskedFor) {
+  for (const bool is_compressed : {false, true}) {
+    Hdf5File file;
+    file.AddLists("notes", {"a cat", "", "\xff"}, {.chunk = {2}, .is_compressed = is_compressed});
+    Opening opening;
+    v1::FieldFrom& from = (*opening.config.mutable_fields())["x"];
+    from.set_from("/notes");
+    from.set_kind(v1::FIELD_KIND_TEXT);
+    from.set_max_bytes("64");
+    const auto text = Open({{"a.h5", file.Bytes()}}, opening);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ((*text)->schema()[0].kind, SourceField::Kind::kRows);
+    EXPECT_EQ(Value(**text, 0, "x"), "a cat");
+    EXPECT_EQ(Value(**text, 1, "x"), "");
+    EXPECT_THAT(Value(**text, 2, "x"), HasSubstr("a.h5:2: the dataset notes: is not UTF-8"));
+    from.set_kind(v1::FIELD_KIND_BYTES);
+    const auto bytes = Open({{"a.h5", file.Bytes()}}, opening);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    EXPECT_EQ(Value(**bytes, 2, "x"), "\xff");
+    EXPECT_NE((*bytes)->fingerprint(), (*text)->fingerprint());
+  }
+}
+
 }  // namespace
 }  // namespace stoker

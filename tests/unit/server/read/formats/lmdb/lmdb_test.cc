@@ -393,5 +393,23 @@ TEST(LmdbTest, FingerprintsSayHowSamplesAreTaken) {
   EXPECT_NE(fingerprint_of(renamed), numbered);
 }
 
+TEST(LmdbTest, ValuesAreTextOrBytesWhereTheyAreAskedFor) {
+  const TemporaryFolder folder;
+  Environment environment(folder.path());
+  environment.Put({{"a", "a cat"}, {"b", "\xff"}});
+  v1::DatasetConfig config = ConfigOf(folder.path(), "image");
+  v1::FieldFrom& from = (*config.mutable_lmdb()->mutable_fields())["words"];
+  from.set_from("image");
+  from.set_kind(v1::FIELD_KIND_BYTES);
+  from.set_max_bytes("64");
+  EXPECT_EQ(SamplesOf(config), (Entries{{"a", "a cat"}, {"b", "\xff"}}));
+  from.set_kind(v1::FIELD_KIND_TEXT);
+  const auto dataset = OpenShards(config, {});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  SampleBytes sample;
+  EXPECT_TRUE((*dataset)->Read(0, sample).ok());
+  EXPECT_THAT((*dataset)->Read(1, sample).message(), HasSubstr("b: its field words: is not UTF-8"));
+}
+
 }  // namespace
 }  // namespace stoker

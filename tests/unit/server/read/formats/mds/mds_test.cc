@@ -229,5 +229,58 @@ TEST(MdsEncodingTest, NumbersMustBeOnes) {
   EXPECT_EQ(error_of("uint64", std::string(8, '\xff')), "has a number above the largest int64");
 }
 
+// ---- Fields whose samples differ in size ----
+
+// Returns the value's bytes as rows of what the first value shows, or the error.
+std::string RowsOfValue(const std::string& encoding, std::string_view first, std::string_view value,
+                        v1::FieldKind kind = v1::FIELD_KIND_RAGGED) {
+  const MdsEncoding parsed = ParseMdsEncoding(encoding);
+  const auto stored = RowsOf(parsed, BytesOf(first));
+  if (!stored.has_value()) return "none";
+  v1::FieldFrom asked;
+  asked.set_kind(kind);
+  asked.set_max_bytes("64");
+  SourceField field;
+  if (const absl::Status set = SetRows(asked, *stored, field); !set.ok()) return std::string(set.message());
+  std::vector<uint8_t> bytes;
+  const absl::Status decoded = DecodeMds(parsed, field, BytesOf(value), bytes);
+  return decoded.ok() ? std::string(bytes.begin(), bytes.end()) : std::string(decoded.message());
+}
+
+TEST(MdsEncodingTest, AnArraysFirstDimensionCountsRows) {
+  const std::string two_rows =
+                        "\x08\x02\x02"
+                        "abcd",
+                    other =
+                        "\x08\x01\x03"
+                        "xyz",
+                    flat =
+                        "\x04\x04"
+                        "efgh";
+  const std::string none("\x08\x00\x02", 3);
+  EXPECT_EQ(RowsOfValue("ndarray:uint8", two_rows, two_rows), "abcd");
+  EXPECT_EQ(RowsOfValue("ndarray:uint8", none, two_rows), "abcd");
+  EXPECT_EQ(RowsOfValue("ndarray:uint8", two_rows, none), "");
+  EXPECT_EQ(RowsOfValue("ndarray:uint8", two_rows, flat), "efgh");
+  EXPECT_EQ(RowsOfValue("ndarray:uint8", two_rows, other),
+            "is uint8 [1, 3], which is no array of rows: ragged uint8 [2] up to 64 bytes");
+  EXPECT_EQ(RowsOfValue("ndarray:uint8:2,2", "abcd", "efgh"), "efgh");
+  EXPECT_EQ(RowsOfValue("ndarray:int8", flat, flat), std::string("e\0f\0g\0h\0", 8)) << "int8 becomes int16";
+  EXPECT_THAT(RowsOfValue("ndarray", "\x08" + flat,
+                          "\x11\x04\x02"
+                          "abcd"),
+              HasSubstr("is int16 [2], which is no"));
+  EXPECT_THAT(FieldOfValue("ndarray:uint8", none), HasSubstr("a dimension that is 0"));
+}
+
+TEST(MdsEncodingTest, TextsAndBytesAreTaken) {
+  for (const char* encoding : {"str", "json", "bytes", "jpeg"})
+    EXPECT_EQ(RowsOfValue(encoding, "a", "a cat", v1::FIELD_KIND_TEXT), "a cat") << encoding;
+  EXPECT_EQ(RowsOfValue("str", "a", "", v1::FIELD_KIND_BYTES), "");
+  EXPECT_THAT(FieldOfValue("str", "a cat"), HasSubstr("is text"));
+  for (const char* encoding : {"int", "float32", "str_int", "pil", "pkl"})
+    EXPECT_EQ(RowsOfValue(encoding, "12345678", "12345678"), "none") << encoding;
+}
+
 }  // namespace
 }  // namespace stoker

@@ -9,7 +9,7 @@ namespace {
 
 ParquetFooter Footer() {
   return {.columns = {{.name = "image.bytes", .type = ColumnType::kBinary},
-                      {.name = "caption", .why = "is text"},
+                      {.name = "caption", .type = ColumnType::kText, .why = "is text"},
                       {.name = "grid", .type = ColumnType::kInt16, .width = 2, .lists = 2}},
           .row_groups = {{.rows = 7, .footer = "thrift", .chunks = {{4, 5, 6}, {9, 1, 1}, {10, 2, 3}}},
                          {.chunks = {{}, {}, {}}}}};
@@ -20,7 +20,7 @@ DecodeRequest Request() {
           .rows = 3,
           .most_bytes = 1000,
           .footer = "thrift",
-          .columns = {{.column = 2, .has_shape = true, .shape = {2, 3}}, {.column = 0}},
+          .columns = {{.column = 2, .has_shape = true, .shape = {2, 3}}, {.column = 0, .has_any_length = true}},
           .ranges = {{4, 3}, {20, 2}}};
 }
 
@@ -34,6 +34,17 @@ TEST(ParquetMessagesTest, AFooterComesBack) {
   EXPECT_EQ(parsed.row_groups[0].chunks[2].decoded, 3);
 }
 
+TEST(ParquetMessagesTest, AnIndexFromBeforeTextsWereAType) {
+  ParquetFooter parsed;
+  const ParquetFooter old = {.columns = {{.name = "caption", .why = "is text"},
+                                         {.name = "words", .lists = 1, .why = "is text"},
+                                         {.name = "day", .why = "is Date"}}};
+  ASSERT_TRUE(ParseFooter(SerializeFooter(old), parsed));
+  EXPECT_EQ(parsed.columns[0].type, ColumnType::kText);
+  EXPECT_EQ(parsed.columns[1].type, ColumnType::kOther);
+  EXPECT_EQ(parsed.columns[2].type, ColumnType::kOther);
+}
+
 TEST(ParquetMessagesTest, ARequestComesBackWithItsBytes) {
   DecodeRequest parsed;
   std::string_view bytes;
@@ -42,6 +53,8 @@ TEST(ParquetMessagesTest, ARequestComesBackWithItsBytes) {
   EXPECT_EQ(bytes, "abcde");
   EXPECT_EQ(parsed.columns[0].shape, (std::vector<int64_t>{2, 3}));
   EXPECT_FALSE(parsed.columns[1].has_shape);
+  EXPECT_FALSE(parsed.columns[0].has_any_length);
+  EXPECT_TRUE(parsed.columns[1].has_any_length);
   EXPECT_EQ(parsed.ranges[1].offset, 20);
   EXPECT_FALSE(ParseRequest(message + "f", parsed, bytes));
   EXPECT_FALSE(ParseRequest(SerializeRequest(Request()) + "abcd", parsed, bytes));

@@ -1,5 +1,6 @@
 #include "server/read/formats/parquet/parquet_columns.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::vector<absl::StatusOr<SourceField>> Fields() {
           SourceField{.dtype = v1::DTYPE_INT64}, SourceField{.dtype = v1::DTYPE_FLOAT32}};
 }
 
+std::vector<std::optional<StoredRows>> NoRows() { return std::vector<std::optional<StoredRows>>(Columns().size()); }
+
 FieldMap Asked(const std::map<std::string, std::string>& fields) {
   FieldMap asked;
   for (const auto& [name, from] : fields) asked[name].set_from(from);
@@ -33,7 +36,7 @@ FieldMap Asked(const std::map<std::string, std::string>& fields) {
 }
 
 TEST(ParquetColumnsTest, AnImageIsCalledByItsStruct) {
-  const auto mapping = MapColumns({}, Columns(), Fields());
+  const auto mapping = MapColumns({}, Columns(), Fields(), NoRows());
   ASSERT_TRUE(mapping.ok()) << mapping.status();
   std::vector<std::string> names;
   for (const MappedField& field : mapping->fields) names.push_back(field.field.name + "=" + field.from);
@@ -42,8 +45,8 @@ TEST(ParquetColumnsTest, AnImageIsCalledByItsStruct) {
 }
 
 TEST(ParquetColumnsTest, BothNamesOfAnImageAreOneMapping) {
-  const auto by_struct = MapColumns(Asked({{"a", "image"}}), Columns(), Fields());
-  const auto by_bytes = MapColumns(Asked({{"a", "image.bytes"}}), Columns(), Fields());
+  const auto by_struct = MapColumns(Asked({{"a", "image"}}), Columns(), Fields(), NoRows());
+  const auto by_bytes = MapColumns(Asked({{"a", "image.bytes"}}), Columns(), Fields(), NoRows());
   ASSERT_TRUE(by_struct.ok() && by_bytes.ok());
   EXPECT_EQ(by_struct->identity(), by_bytes->identity());
   EXPECT_THAT(CandidateColumns(Asked({{"image", ""}, {"y", "label"}}), Columns()), ElementsAre(0, 2));
@@ -51,9 +54,9 @@ TEST(ParquetColumnsTest, BothNamesOfAnImageAreOneMapping) {
 }
 
 TEST(ParquetColumnsTest, AWrongNameSaysWhichThereAre) {
-  const auto path = MapColumns(Asked({{"a", "image.path"}}), Columns(), Fields());
+  const auto path = MapColumns(Asked({{"a", "image.path"}}), Columns(), Fields(), NoRows());
   EXPECT_THAT(path.status().message(), HasSubstr("'image.path' is text"));
-  const auto none = MapColumns(Asked({{"a", "x"}}), Columns(), Fields());
+  const auto none = MapColumns(Asked({{"a", "x"}}), Columns(), Fields(), NoRows());
   EXPECT_THAT(none.status().message(), HasSubstr("image, image.bytes, image.path, label, box.x"));
 }
 
@@ -78,6 +81,33 @@ TEST(ParquetColumnsTest, ValuesShowWhatAColumnIs) {
   const RowGroup ragged = GroupOf({4, kOtherShapeRow}, "abcd", {2});
   EXPECT_THAT(FieldOf(list, FactsOf(list, ragged, 0), false).status().message(), HasSubstr("several lengths"));
   EXPECT_THAT(FieldOf(list, FactsOf(list, ragged, 0), true)->shape, ElementsAre(2));
+}
+
+TEST(ParquetColumnsTest, ListsAndBytesAreRows) {
+  const ParquetColumn text{.type = ColumnType::kText, .why = "is text"}, bytes{.type = ColumnType::kBinary},
+      key{.type = ColumnType::kFixed, .width = 3}, keys{.type = ColumnType::kFixed, .width = 3, .lists = 1},
+      number{.type = ColumnType::kInt16, .width = 2}, list{.type = ColumnType::kInt16, .width = 2, .lists = 1},
+      lists{.type = ColumnType::kFloat32, .width = 4, .lists = 2};
+  for (const ParquetColumn& column : {text, bytes, key}) EXPECT_TRUE(RowsOf(column, {})->are_bytes);
+  for (const ParquetColumn& column : {keys, number, ParquetColumn{}}) EXPECT_FALSE(RowsOf(column, {}).has_value());
+  EXPECT_EQ(RowsOf(list, {})->dtype, v1::DTYPE_INT16);
+  EXPECT_THAT(RowsOf(lists, {.shape = {7, 4}})->shape, ElementsAre(4));
+  EXPECT_THAT(RowsOf(lists, {})->shape, IsEmpty()) << "no row has shown it";
+  EXPECT_THAT(CandidateColumns({}, {text, bytes}), ElementsAre(1));
+}
+
+TEST(ParquetColumnsTest, WhatIsAskedForFollowsTheField) {
+  const ParquetColumn list{.type = ColumnType::kFloat32, .width = 4, .lists = 1},
+      lists{.type = ColumnType::kFloat32, .width = 4, .lists = 2};
+  const SourceField boxes{.kind = SourceField::Kind::kRows, .dtype = v1::DTYPE_FLOAT32, .shape = {4}};
+  EXPECT_TRUE(WantedOf(list, boxes)->has_any_length);
+  EXPECT_THAT(WantedOf(list, boxes)->shape, IsEmpty());
+  EXPECT_THAT(WantedOf(lists, boxes)->shape, ElementsAre(4));
+  const SourceField dense{.dtype = v1::DTYPE_FLOAT32, .shape = {3, 4}};
+  EXPECT_FALSE(WantedOf(lists, dense)->has_any_length);
+  EXPECT_THAT(WantedOf(lists, dense)->shape, ElementsAre(3, 4));
+  const SourceField numbers{.kind = SourceField::Kind::kRows, .dtype = v1::DTYPE_FLOAT32};
+  EXPECT_EQ(WantedOf(lists, numbers).status().message(), "shape: [] is not of the 1 dimensions that a row has here");
 }
 
 }  // namespace

@@ -84,5 +84,31 @@ TEST(RowGathererTest, MoreThanIsAllowedIsAnError) {
   EXPECT_THROW(AddAll(bytes, {0, 0, 0}), std::runtime_error);
 }
 
+TEST(RowGathererTest, ListsMayHaveAnyLength) {
+  RowGatherer rows(1, {.has_any_length = true}, 10, 100);
+  AddAll(rows, {0, 1, 1, 0});
+  rows.AddEmpty();
+  AddAll(rows, {-1, 0, 1});
+  EXPECT_THAT(rows.sizes(), ElementsAre(3, 1, 0, kNullRow, 2));
+  EXPECT_EQ(rows.bytes().size(), 6);
+  RowGatherer fixed(1, {}, 10, 100);
+  fixed.AddEmpty();
+  AddAll(fixed, {0, 1});
+  EXPECT_THAT(fixed.sizes(), ElementsAre(kNullRow, 2)) << "where they may not, an empty one is none";
+}
+
+TEST(RowGathererTest, ElementsOfAnyNumberHaveOneShape) {
+  RowGatherer rows(2, {.shape = {2}, .has_any_length = true}, 10, 100);
+  rows.AddEmpty();
+  AddAll(rows, {/**/ 0, 2, /**/ 0, 2, 1, 2, /**/ 0, 2, 2, /**/ 0, 2, 1, /**/ 0, 1, /**/ 0, 2, 1, 2, 1, 2});
+  EXPECT_THAT(rows.sizes(), ElementsAre(0, 2, 4, kOtherShapeRow, kOtherShapeRow, kOtherShapeRow, 6));
+  RowGatherer deep(3, {.shape = {1, 2}, .has_any_length = true}, 10, 100);
+  AddAll(deep, {0, 3, 1, 3, /**/ 0, 3, 2, 3});
+  EXPECT_THAT(deep.sizes(), ElementsAre(4, kOtherShapeRow));
+  EXPECT_THROW(RowGatherer(0, {.has_any_length = true}, 10, 100), std::runtime_error);
+  EXPECT_THROW(RowGatherer(3, {.shape = {2}, .has_any_length = true}, 10, 100), std::runtime_error);
+  EXPECT_THROW(RowGatherer(2, {.shape = {0}, .has_any_length = true}, 10, 100), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
+#include "server/read/formats/tar/json_number.h"
 #include "server/read/registry/sharded.h"
 #include "tests/unit/server/read/formats/folder/temporary_folder.h"
 #include "tests/unit/server/read/formats/tar/tar_writer.h"
@@ -241,6 +243,148 @@ TEST_F(WebDatasetTest, AMapsKindIsPartOfTheFingerprintAndItsFileAPng) {
   EXPECT_EQ(fingerprints.size(), 4);
   EXPECT_THAT(open("seg.jpg", v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_UNSPECIFIED).status().message(),
               HasSubstr("fields.mask.from: a label_map is a .png or .npy, not .seg.jpg"));
+}
+
+// ---- Fields whose samples differ in size ----
+
+// A member .npy of version 1.0 with this header and these elements.
+std::string Npy(const std::string& descr, const std::string& shape, const std::string& elements) {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize(118, ' ');
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + elements;
+}
+
+class WebDatasetRowsTest : public testing::Test {
+ protected:
+  // Opens a shard of these members with the fields that a text names.
+  absl::StatusOr<std::unique_ptr<StoredDataset>> Open(const std::string& members, const std::string& fields) {
+    folder_.Write("t/a.tar", members + TarEnd());
+    v1::DatasetConfig config;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(fields, config.mutable_webdataset())) << fields;
+    config.mutable_webdataset()->add_path(folder_.path("t/a.tar"));
+    return OpenShards(config, {.name = "tar"});
+  }
+
+  // Returns the field `x` of each sample, in bytes or as its error, with a line each.
+  std::string ValuesOf(const std::string& members, const std::string& from) {
+    const auto dataset = Open(members, "fields {key: 'x' value {" + from + "}}");
+    if (!dataset.ok()) return std::string(dataset.status().message());
+    std::string values;
+    SampleBytes sample;
+    for (uint64_t id = 0; id < (*dataset)->size(); ++id) {
+      const absl::Status read = (*dataset)->Read(id, sample);
+      EXPECT_TRUE(read.ok() || absl::IsDataLoss(read)) << read;
+      values += read.ok() ? std::string(sample.fields[0].begin(), sample.fields[0].end()) : std::string(read.message());
+      values += "\n";
+    }
+    return values;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(WebDatasetRowsTest, TextsAndBytesAreWholeMembers) {
+  const std::string members = TarFile("a.txt", "a cat") + TarFile("b.txt", "") + TarFile("c.txt", "\xff") +
+                              TarFile("d.TXT", "d") + TarFile("d.bin", "\x01\xff");
+  const std::string text = "from: 'txt' kind: FIELD_KIND_TEXT max_bytes: '64'";
+  EXPECT_EQ(ValuesOf(members, text),
+            "a cat\n\ntar: c: its field x: is not UTF-8, as a text has to be; kind: bytes takes any bytes\nd\n");
+  EXPECT_EQ(ValuesOf(members, "from: 'bin;txt' kind: FIELD_KIND_BYTES max_bytes: '64'"), "a cat\n\n\xff\n\x01\xff\n");
+}
+
+TEST_F(WebDatasetRowsTest, AnEmptyTextIsNoMissingOne) {
+  const std::string fields =
+      "fields {key: 'words' value {from: 'txt' kind: FIELD_KIND_TEXT max_bytes: '64'}} "
+      "fields {key: 'label' value {from: 'cls'}}";
+  const auto dataset = Open(TarFile("a.txt", "") + TarFile("a.cls", "1") + TarFile("b.cls", "2") +
+                                TarFile("c.cls", "3") + TarFile("c.txt", "") + TarFile("d.txt", ""),
+                            fields);
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  ASSERT_EQ((*dataset)->size(), 4);
+  SampleBytes sample;
+  for (const int id : {0, 2}) {
+    ASSERT_TRUE((*dataset)->Read(id, sample).ok()) << id;
+    EXPECT_EQ(sample.fields[0][0], id + 1);
+    EXPECT_THAT(sample.fields[1], IsEmpty());
+  }
+  EXPECT_THAT((*dataset)->Read(1, sample).message(), HasSubstr("b: its member .txt is missing"));
+  EXPECT_THAT((*dataset)->Read(3, sample).message(), HasSubstr("d: its member .cls is missing"));
+}
+
+TEST_F(WebDatasetRowsTest, AnArraysFirstDimensionCountsRows) {
+  const std::string members =
+      TarFile("a.npy", Npy("<f8", "(0,)", "")) + TarFile("b.npy", Npy("|u1", "(2, 2)", "abcd")) +
+      TarFile("c.npy", Npy("|u1", "(0, 2)", "")) + TarFile("d.npy", Npy("|u1", "(4,)", "efgh")) +
+      TarFile("e.npy", Npy("|u1", "(1, 3)", "xyz")) + TarFile("f.npy", Npy("|u1", "(3,)", "xyz")) +
+      TarFile("g.npy", Npy("<i2", "(1, 2)", "wxyz")) + TarFile("h.npy", Npy("|u1", "(3, 2)", "x"));
+  EXPECT_EQ(ValuesOf(members, "from: 'npy' kind: FIELD_KIND_RAGGED max_bytes: '64'"),
+            "\nabcd\n\nefgh\n"
+            "tar: e: its member .npy is uint8 [1, 3], which is no array of rows: ragged uint8 [2] up to 64 bytes\n"
+            "tar: f: its field x: has 3 numbers, which are no whole rows of [2]\n"
+            "tar: g: its member .npy is int16 [1, 2], which is no array of rows: ragged uint8 [2] up to 64 bytes\n"
+            "tar: h: its member .npy has another size than its header tells\n");
+  EXPECT_THAT(ValuesOf(members, "from: 'npy'"), HasSubstr("fields.x: the first member .npy"));
+}
+
+TEST_F(WebDatasetRowsTest, APathIntoJsonNamesRowsOrAText) {
+  const std::string members = TarFile("a.json", R"({"t": "a cat", "b": [97, 98], "o": [{"p": [65, 66]}]})") +
+                              TarFile("b.json", R"({"t": "", "b": [], "o": []})") + TarFile("c.json", R"({"o": [{}]})");
+  EXPECT_EQ(ValuesOf(members, "json: '$.t' kind: FIELD_KIND_TEXT max_bytes: '64'"),
+            "a cat\n\ntar: c: its member .json $.t: has no text there\n");
+  EXPECT_EQ(ValuesOf(members, "json: '$.b' kind: FIELD_KIND_RAGGED max_bytes: '64' dtype: DTYPE_UINT8"),
+            "ab\n\ntar: c: its member .json $.b: lacks it, or an element on the way does, where rows of [] are\n");
+  EXPECT_EQ(
+      ValuesOf(members, "json: '$.o[*].p' kind: FIELD_KIND_RAGGED max_bytes: '64' dtype: DTYPE_UINT8 shape: 2"),
+      "AB\n\ntar: c: its member .json $.o[*].p: lacks it, or an element on the way does, where rows of [2] are\n");
+}
+
+TEST_F(WebDatasetRowsTest, RowsOfJsonHaveUsualTypes) {
+  const auto dtype = [&](const std::string& from) {
+    const auto dataset = Open(TarFile("a.json", R"({"b": [1, 2, 3, 4]})"),
+                              "fields {key: 'x' value {json: '$.b' max_bytes: '64' " + from + "}}");
+    return dataset.ok() ? DtypeName((*dataset)->schema()[0].dtype) : std::string(dataset.status().message());
+  };
+  EXPECT_EQ(dtype("kind: FIELD_KIND_BOXES"), "float32");
+  EXPECT_EQ(dtype("kind: FIELD_KIND_BOXES dtype: DTYPE_INT32"), "int32");
+  EXPECT_EQ(dtype("kind: FIELD_KIND_KEYPOINTS"), "float32");
+  EXPECT_EQ(dtype("kind: FIELD_KIND_RAGGED"), "int64");
+  EXPECT_EQ(dtype("kind: FIELD_KIND_RAGGED shape: 2"), "float32");
+  EXPECT_THAT(dtype("kind: FIELD_KIND_RAGGED dtype: DTYPE_FLOAT16"), HasSubstr("fields.x.dtype: numbers of a JSON"));
+}
+
+TEST_F(WebDatasetRowsTest, WhatCannotBeTakenIsRefusedByItsKey) {
+  const std::string members = TarFile("a.txt", "x") + TarFile("a.json", "{}");
+  const auto error = [&](const std::string& from) { return ValuesOf(members, from); };
+  EXPECT_THAT(error("from: 'txt' kind: FIELD_KIND_TEXT"), HasSubstr("fields.x.max_bytes: missing"));
+  EXPECT_THAT(error("from: 'txt' kind: FIELD_KIND_BOXES max_bytes: '64'"),
+              HasSubstr("fields.x.from: boxes are taken from a .npy, or by a path into JSON"));
+  EXPECT_THAT(error("json: '$.a' kind: FIELD_KIND_BYTES max_bytes: '64'"), HasSubstr("fields.x.kind: a JSON document"));
+  EXPECT_THAT(error("json: '$[*].a' kind: FIELD_KIND_TEXT max_bytes: '64'"),
+              HasSubstr("fields.x.json: '$[*].a' leads to many values"));
+  EXPECT_THAT(error("json: '$[*].a'"), HasSubstr("fields.x.json: '$[*].a' leads to many values"));
+  EXPECT_THAT(error("from: 'txt' max_bytes: '64'"), HasSubstr("fields.x.max_bytes: is for the kinds"));
+  EXPECT_THAT(error("json: '$.a' kind: FIELD_KIND_BOXES max_bytes: '64'"),
+              HasSubstr("fields.x: the first member .json of a.tar: $.a: lacks it"));
+}
+
+TEST_F(WebDatasetRowsTest, AllThatSamplesDependOnIsPartOfTheFingerprint) {
+  const std::string members = TarFile("a.json", R"({"b": [1, 2, 3, 4]})");
+  const auto fingerprint = [&](const std::string& from) {
+    const auto dataset = Open(members, "fields {key: 'x' value {json: '$.b' " + from + "}}");
+    EXPECT_TRUE(dataset.ok()) << dataset.status();
+    return dataset.ok() ? (*dataset)->fingerprint() : "";
+  };
+  const std::string boxes = "kind: FIELD_KIND_BOXES max_bytes: '64'";
+  const std::set<std::string> different = {
+      fingerprint(boxes),
+      fingerprint("kind: FIELD_KIND_BOXES max_bytes: '65'"),
+      fingerprint(boxes + " box_format: BOX_FORMAT_XYWH"),
+      fingerprint(boxes + " dtype: DTYPE_INT64"),
+      fingerprint("kind: FIELD_KIND_KEYPOINTS max_bytes: '64'"),
+      fingerprint("kind: FIELD_KIND_KEYPOINTS max_bytes: '64' shape: [2, 2]"),
+  };
+  EXPECT_EQ(different.size(), 6);
+  EXPECT_EQ(fingerprint(boxes), fingerprint(boxes + " typical_bytes: '16' box_format: BOX_FORMAT_XYXY"));
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "server/read/binary.h"
 #include "server/read/formats/tfrecord/crc32c.h"
@@ -50,7 +52,7 @@ std::string IntFeature(const std::string& name, const std::vector<int64_t>& valu
 }
 std::string FloatFeature(const std::string& name, const std::vector<float>& values) {
   std::string packed(values.size() * sizeof(float), '\0');
-  std::memcpy(packed.data(), values.data(), packed.size());
+  if (!values.empty()) std::memcpy(packed.data(), values.data(), packed.size());
   return FeatureOf(name, 2, Message(1, packed));
 }
 std::string ExampleOf(const std::vector<std::string>& features) {
@@ -246,8 +248,10 @@ TEST(TfRecordTest, TakesAllFeaturesWhereNoneHasAUsualName) {
   EXPECT_EQ((*dataset)->schema()[0].name, "box");
   EXPECT_THAT((*dataset)->schema()[0].shape, ElementsAre(4));
   EXPECT_THAT((*dataset)->warnings(),
-              ElementsAre("the feature 'none' is left out: it has no value in the first record",
-                          "the feature 'text' is left out: it is bytes of no fixed size, and no image"));
+              ElementsAre("the feature 'none' is left out: it has no value in the first record; `fields` takes it by "
+                          "{kind: ragged, max_bytes: …}",
+                          "the feature 'text' is left out: it is bytes of no fixed size, and no image; `fields` "
+                          "takes it by {kind: text, max_bytes: …}"));
 }
 
 TEST(ExampleTest, TakesNumbersThatAreNotPacked) {
@@ -267,6 +271,56 @@ TEST(ExampleTest, TakesNumbersThatAreNotPacked) {
 TEST(ExampleTest, RefusesAFeatureOfTwoLists) {
   const std::string example = Message(1, Message(1, Message(1, "x") + Message(2, Message(3, "") + Message(1, ""))));
   EXPECT_TRUE(absl::IsDataLoss(VisitFeatures(BytesOf(example), [](const Feature&) { return absl::OkStatus(); })));
+}
+
+// ---- Fields whose samples differ in size ----
+
+// Returns the field `x` of each record, in hexadecimal or as its error, or the error of opening.
+std::vector<std::string> ValuesOf(const std::string& records, const std::string& from) {
+  const TemporaryFolder folder;
+  folder.Write("a.tfrecord", records);
+  v1::DatasetConfig config = ConfigOf(folder.path());
+  EXPECT_TRUE(
+      google::protobuf::TextFormat::ParseFromString(from, &(*config.mutable_tfrecord()->mutable_fields())["x"]));
+  const auto dataset = Open(config);
+  if (!dataset.ok()) return {std::string(dataset.status().message())};
+  std::vector<std::string> values;
+  SampleBytes sample;
+  for (uint64_t id = 0; id < (*dataset)->size(); ++id) {
+    const absl::Status read = (*dataset)->Read(id, sample);
+    const auto& field = sample.fields[0];
+    const std::string_view bytes(reinterpret_cast<const char*>(field.data()), field.size());
+    values.push_back(read.ok() ? absl::BytesToHexString({bytes.data(), bytes.size()}) : std::string(read.message()));
+  }
+  return values;
+}
+
+TEST(TfRecordTest, ListsOfAnyLengthAreRows) {
+  const std::string floats = RecordOf(ExampleOf({FloatFeature("x", {})})) +
+                             RecordOf(ExampleOf({FloatFeature("x", {1, 2})})) +
+                             RecordOf(ExampleOf({FeatureOf("x", 7, "")})) +  // no list at all
+                             RecordOf(ExampleOf({FloatFeature("x", {1, 2, 3})})) +
+                             RecordOf(ExampleOf({IntFeature("x", {1})})) + RecordOf(ExampleOf({}));
+  EXPECT_THAT(ValuesOf(floats, "kind: FIELD_KIND_KEYPOINTS max_bytes: '64'"),
+              ElementsAre("", "0000803f00000040", "",
+                          "a.tfrecord:3: its field x: has 3 numbers, which are no whole rows of [2]",
+                          "a.tfrecord:4: the feature x: is no list of floats", "a.tfrecord:5: there is no feature x"));
+  const std::string ints = RecordOf(ExampleOf({IntFeature("x", {-1})})) + RecordOf(ExampleOf({IntFeature("x", {})}));
+  EXPECT_THAT(ValuesOf(ints, "kind: FIELD_KIND_RAGGED max_bytes: '64'"), ElementsAre("ffffffffffffffff", ""));
+}
+
+TEST(TfRecordTest, BytesAreTextOrBytes) {
+  const std::string records =
+      RecordOf(ExampleOf({BytesFeature("x", "a cat")})) + RecordOf(ExampleOf({BytesFeature("x", "")})) +
+      RecordOf(ExampleOf({FeatureOf("x", 1, "")})) + RecordOf(ExampleOf({BytesFeature("x", "\xff")})) +
+      RecordOf(ExampleOf({FeatureOf("x", 1, Message(1, "a") + Message(1, "b"))}));
+  EXPECT_THAT(ValuesOf(records, "kind: FIELD_KIND_TEXT max_bytes: '64'"),
+              ElementsAre("6120636174", "", "", HasSubstr("a.tfrecord:3: its field x: is not UTF-8"),
+                          "a.tfrecord:4: the feature x: has 2 values, where one is"));
+  EXPECT_THAT(ValuesOf(records, "kind: FIELD_KIND_BYTES max_bytes: '64'"),
+              ElementsAre("6120636174", "", "", "ff", HasSubstr("2 values")));
+  EXPECT_THAT(ValuesOf(records, "kind: FIELD_KIND_BOXES max_bytes: '64'"),
+              ElementsAre("fields.x.kind: boxes are numbers, and this is bytes"));
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+#include "client/device/host/host_rows.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/fields/schema.h"
+
+namespace stoker {
+namespace {
+
+// Memory of one tensor alone.
+class OwnMemory : public TensorMemory {
+ public:
+  explicit OwnMemory(uint64_t bytes) : words_(std::make_unique_for_overwrite<Word[]>(bytes / sizeof(Word) + 1)) {}
+  absl::Status UseOn(Stream) override { return absl::OkStatus(); }
+  absl::Status Wait() override { return absl::OkStatus(); }
+  uint8_t* data() { return words_[0].bytes; }
+
+ private:
+  struct alignas(64) Word {
+    uint8_t bytes[64];
+  };
+  const std::unique_ptr<Word[]> words_;
+};
+
+// Returns a tensor of `rows` rows of `field` whose values are still to be written, to `out`.
+Tensor NewTensor(const v1::Field& field, int64_t rows, uint8_t*& out) {
+  Tensor tensor{.name = field.name(), .dtype = field.dtype(), .shape = {rows}};
+  tensor.shape.insert(tensor.shape.end(), field.shape().begin(), field.shape().end());
+  tensor.bytes = rows * RowBytes(field);
+  const auto memory = std::make_shared<OwnMemory>(tensor.bytes);
+  tensor.data = out = memory->data();
+  tensor.memory = memory;
+  return tensor;
+}
+
+}  // namespace
+
+Tensor RowsTensor(const v1::Field& field, const HostBatch::Rows& rows) {
+  uint8_t* out = nullptr;
+  Tensor tensor = NewTensor(field, rows.offsets.back(), out);
+  for (const std::span<const uint8_t> part : rows.parts) out = std::copy(part.begin(), part.end(), out);
+  return tensor;
+}
+
+Tensor ScaledRowsTensor(const v1::Field& source, const v1::Field& made, const Scaling& scaling,
+                        const HostBatch::Rows& rows) {
+  uint8_t* out = nullptr;
+  Tensor tensor = NewTensor(made, rows.offsets.back(), out);
+  for (const std::span<const uint8_t> part : rows.parts) {  // Each begins with a row, and so with the first scale.
+    CastNumbers(part, source.dtype(), scaling, made.dtype(), out);
+    out += part.size() / ByteSize(source.dtype()) * ByteSize(made.dtype());
+  }
+  return tensor;
+}
+
+Tensor OffsetsTensor(const v1::Field& field, const HostBatch::Rows& rows) {
+  v1::Field offsets;
+  offsets.set_name(OffsetsName(field.name()));
+  offsets.set_dtype(v1::DTYPE_INT64);
+  uint8_t* out = nullptr;
+  Tensor tensor = NewTensor(offsets, static_cast<int64_t>(rows.offsets.size()), out);
+  std::copy(rows.offsets.begin(), rows.offsets.end(), reinterpret_cast<int64_t*>(out));
+  return tensor;
+}
+
+}  // namespace stoker

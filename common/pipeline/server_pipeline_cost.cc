@@ -1,0 +1,62 @@
+// The part of ServerPipeline that says what making a sample takes.
+
+#include <algorithm>
+#include <span>
+
+#include "common/fields/schema.h"
+#include "common/ops/ops.h"
+#include "common/pipeline/server_pipeline.h"
+
+namespace stoker {
+namespace {
+
+// What decoding takes for each pixel, about: a JPEG's 100 million pixels a second.
+constexpr double kDecodingArithmetic = 25;
+
+}  // namespace
+
+Cost ServerPipeline::CostOfView(const Output& output, ImageSize encoded) const {
+  ImageSize size = output.stored.value_or(encoded);
+  Cost cost = kNoCost;
+  const std::span<const v1::Op* const> ops = OpsOf(output);
+  for (size_t i = output.first_op; i < ops.size(); ++i) {
+    cost = cost + stoker::CostOf(*ops[i], size);
+    size = MostSize(*ops[i], size);
+  }
+  return cost;
+}
+
+// Each row is moved by each pass of the ops at most.
+Cost ServerPipeline::CostOfPoints(const Output& output) const {
+  constexpr double kArithmetic = 30;  // of a box
+  double moves = 0;
+  for (const v1::Op* op : OpsOf(output)) moves += std::max(1.0, stoker::CostOf(*op, {1, 1}).passes);
+  const double rows = static_cast<double>(output.field.max_bytes()) / static_cast<double>(RowBytes(output.field));
+  return {.arithmetic = kArithmetic * rows * moves, .bytes = static_cast<double>(output.bytes), .passes = 0};
+}
+
+Cost ServerPipeline::CostOf(ImageSize encoded) const {
+  Cost cost = kNoCost;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (output.cast.has_value()) {
+      const double numbers = static_cast<double>(output.bytes) / static_cast<double>(ByteSize(output.field.dtype()));
+      cost = cost + Cost{.arithmetic = 8 * numbers, .bytes = static_cast<double>(output.bytes), .passes = 0};
+    }
+    if (output.points()) cost = cost + CostOfPoints(output);
+    if (!output.image && !output.map()) continue;
+    const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
+    if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);
+    cost = cost + static_cast<double>(output.view_count) * CostOfView(output, encoded);
+  }
+  return cost;
+}
+
+double ServerPipeline::MostPassesOfView() const {
+  double most = 0;
+  for (const Output& output : outputs_)
+    if (output.image || output.map()) most = std::max(most, CostOfView(output, {1, 1}).passes);
+  return most;
+}
+
+}  // namespace stoker

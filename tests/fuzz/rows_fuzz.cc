@@ -1,0 +1,122 @@
+// Whatever sizes a server claims of samples that differ in size, a client finds those that cannot be, and what it takes
+// lies within the bytes that came. The first byte says how many samples a span has, the second how many fields, each of
+// which has two more: its rows' bytes, and the most that a sample may have. Then come each field's bytes in all, eight
+// for each, and the payload.
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/fleet/span_checks.h"
+#include "client/loader/landed_fields.h"
+#include "common/check.h"
+#include "common/fields/schema.h"
+#include "common/fields/span_layout.h"
+
+namespace stoker {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+// Takes bytes off the front of an input; zeros where it ends.
+uint64_t Take(Bytes& input, size_t bytes) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < bytes && !input.empty(); ++i, input = input.subspan(1)) number |= uint64_t{input[0]} << 8 * i;
+  return number;
+}
+
+std::vector<v1::Field> TakeFields(Bytes& input) {
+  std::vector<v1::Field> fields(Take(input, 1) % 5);
+  for (v1::Field& field : fields) {
+    field.set_name(absl::StrCat("f", &field - fields.data()));
+    field.set_dtype(v1::DTYPE_UINT8);
+    const uint64_t row = Take(input, 1), most = Take(input, 1);
+    field.add_shape(1 + static_cast<int64_t>(row % 7));
+    if (row < 64) continue;  // All its samples have one size.
+    field.set_kind(v1::FIELD_KIND_RAGGED);
+    field.set_max_bytes(1 + row % 7 + most);
+  }
+  return fields;
+}
+
+class Slab : public HostSlab {
+ public:
+  explicit Slab(uint64_t bytes) : bytes_(bytes) {}
+  std::span<uint8_t> bytes() override { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// Copies the parts of a payload to where a client has them, and returns each field's samples.
+std::vector<FieldSamples> Land(const std::vector<SpanLayout::Part>& parts, Bytes payload, const SlabLayout& layout,
+                               uint64_t count, LandedBatch& batch) {
+  std::vector<FieldSamples> fields(layout.fields());
+  for (const SpanLayout::Part& part : parts) {
+    const Bytes from = payload.first(part.bytes);
+    payload = payload.subspan(part.bytes);
+    FieldSamples& field = fields[part.field];
+    if (part.holds == SpanLayout::Part::Holds::kValues) {
+      field.bytes = from;
+      batch.values.push_back({{0, from}});
+      continue;
+    }
+    const std::span<uint8_t> to = layout.Field(batch.slab->bytes(), count, part.field);
+    STOKER_CHECK(to.size() == from.size());
+    if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+    (part.holds == SpanLayout::Part::Holds::kSizes ? field.sizes : field.bytes) = to;
+  }
+  STOKER_CHECK(payload.empty());
+  return fields;
+}
+
+void CheckTensors(const std::vector<v1::Field>& fields, const std::vector<Tensor>& tensors, uint64_t count) {
+  size_t next = fields.size();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (!IsVariable(fields[i].kind())) {
+      STOKER_CHECK(tensors[i].shape[0] == static_cast<int64_t>(count));
+      continue;
+    }
+    const Tensor& offsets = tensors[next++];
+    const auto* begin = static_cast<const int64_t*>(offsets.data);
+    STOKER_CHECK(offsets.shape[0] == static_cast<int64_t>(count + 1) && begin[0] == 0);
+    for (uint64_t sample = 0; sample < count; ++sample) STOKER_CHECK(begin[sample] <= begin[sample + 1]);
+    STOKER_CHECK(begin[count] == tensors[i].shape[0]);
+    STOKER_CHECK(tensors[i].bytes == begin[count] * RowBytes(fields[i]));
+  }
+  STOKER_CHECK(next == tensors.size());
+}
+
+void CheckSpan(Bytes input) {
+  v1::SpanHeader header;
+  header.set_count(1 + Take(input, 1) % 9);
+  const auto fields = std::make_shared<const std::vector<v1::Field>>(TakeFields(input));
+  for (const v1::Field& field : *fields) STOKER_CHECK(CheckKind(field).ok());
+  const SpanLayout layout(*fields);
+  for (size_t i = 0; i < layout.variable().size(); ++i) header.add_values_bytes(Take(input, 8));
+  for (uint32_t i = 0; i < header.count(); ++i) header.add_sample_ids(i);
+  if (layout.PayloadBytes(header) != input.size()) return;
+  std::vector<uint64_t> field_bytes;
+  for (const v1::Field& field : *fields)
+    field_bytes.push_back(IsVariable(field.kind()) ? kLengthBytes : *ByteSize(field));
+  const SlabLayout slab(field_bytes);
+  LandedBatch batch;
+  batch.spec.rows = header.count();
+  batch.slab = std::make_shared<Slab>(slab.bytes(header.count()));
+  const auto samples = Land(layout.PartsOf(header), input, slab, header.count(), batch);
+  for (size_t field : layout.variable())
+    if (!layout.CheckSizes(field, samples[field].sizes, samples[field].bytes.size()).ok()) return;
+  CheckTensors(*fields, LandedFields(fields, slab, batch).Tensors(), header.count());
+  STOKER_CHECK(LookAt(0, "", header, samples, 1).samples.size() == header.count());
+}
+
+}  // namespace
+}  // namespace stoker
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  stoker::CheckSpan({data, size});
+  return 0;
+}
