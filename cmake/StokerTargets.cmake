@@ -60,11 +60,15 @@ function(stoker_program name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} stoker_compile_options)
 endfunction()
 
-# stoker_test(NAME SOURCES ... DEPENDS ... [CONCURRENT] [PROPERTIES ...]) adds a GoogleTest program. CTest runs its tests
-# one by one. CONCURRENT says that several threads work on one thing; the preset tsan builds and runs these programs.
+# stoker_test(NAME SOURCES ... [ALONE ...] DEPENDS ... [CONCURRENT] [PROPERTIES ...]) adds a GoogleTest program. CTest runs
+# its tests one by one. CONCURRENT says that several threads work on one thing; the preset tsan builds and runs these
+# programs. ALONE names sources that share no compilation with others, since names of theirs are those of others too.
 function(stoker_test name)
-  cmake_parse_arguments(ARG "CONCURRENT" "" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
-  stoker_program(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gmock_main)
+  cmake_parse_arguments(ARG "CONCURRENT" "" "SOURCES;ALONE;DEPENDS;PROPERTIES" ${ARGN})
+  stoker_program(${name} SOURCES ${ARG_SOURCES} ${ARG_ALONE} DEPENDS ${ARG_DEPENDS} GTest::gmock_main)
+  if(ARG_ALONE)
+    set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   # What is tested is compiled as it is shipped. The tests themselves need not be fast, and compile in half the time when
   # what sanitizers add is not optimized.
   if(STOKER_SANITIZE)

@@ -17,11 +17,11 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
-Json ScalarToJson(const Message& message, const FieldDescriptor& field, int index) {
+OrderedJson ScalarToJson(const Message& message, const FieldDescriptor& field, int index) {
   const std::string text = PrintScalar(message, field, index);
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
@@ -36,12 +36,12 @@ Json ScalarToJson(const Message& message, const FieldDescriptor& field, int inde
   }
 }
 
-Json FieldToJson(const Message& message, const FieldDescriptor& field) {
+OrderedJson FieldToJson(const Message& message, const FieldDescriptor& field) {
   const auto& reflection = *message.GetReflection();
   const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (!field.is_repeated())
     return is_message ? ToJson(reflection.GetMessage(message, &field)) : ScalarToJson(message, field, -1);
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (int i = 0; i < reflection.FieldSize(message, &field); ++i)
     list.push_back(is_message ? ToJson(reflection.GetRepeatedMessage(message, &field, i))
                               : ScalarToJson(message, field, i));
@@ -49,12 +49,13 @@ Json FieldToJson(const Message& message, const FieldDescriptor& field) {
 }
 
 // `sent` are the same fields as they come from the servers, which alone know their kinds.
-Json FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
-  Json list = Json::array();
+OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
+  OrderedJson list = OrderedJson::array();
   for (const v1::Field& field : fields) {
-    Json& told = list.emplace_back(Json{{"name", field.name()},
-                                        {"dtype", DtypeName(field.dtype())},
-                                        {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
+    OrderedJson& told =
+        list.emplace_back(OrderedJson{{"name", field.name()},
+                                      {"dtype", DtypeName(field.dtype())},
+                                      {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
     const v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
     if (kind != v1::FIELD_KIND_UNSPECIFIED) told["kind"] = KindName(kind);
     if (IsVariable(kind)) told["max_bytes"] = field.max_bytes();
@@ -63,8 +64,8 @@ Json FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::Repe
   return list;
 }
 
-Json PartsOf(const v1::DescribeResponse& description) {
-  Json list = Json::array();
+OrderedJson PartsOf(const v1::DescribeResponse& description) {
+  OrderedJson list = OrderedJson::array();
   for (const v1::DatasetPart& part : description.parts())
     list.push_back({{"name", part.name()}, {"end", part.end()}, {"weight", part.weight()}});
   return list;
@@ -78,16 +79,16 @@ double Seconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) /
 
 }  // namespace
 
-Json ToJson(const Message& message) {
+OrderedJson ToJson(const Message& message) {
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
-  Json json = Json::object();
+  OrderedJson json = OrderedJson::object();
   for (const FieldDescriptor* field : fields) json[KeyOf(*field)] = FieldToJson(message, *field);
   return json;
 }
 
 std::string ListDocument(const v1::ListDatasetsResponse& list) {
-  Json datasets = Json::array(), pipelines = Json::array();
+  OrderedJson datasets = OrderedJson::array(), pipelines = OrderedJson::array();
   for (const v1::DatasetInfo& info : list.datasets())
     datasets.push_back({{"name", info.name()},
                         {"samples", info.samples()},
@@ -118,7 +119,7 @@ std::string DescribeDocument(const Loader& loader) {
 }
 
 std::string StatsDocument(const LoaderStats& stats) {
-  Json servers = Json::array();
+  OrderedJson servers = OrderedJson::array();
   for (const LoaderStats::Server& server : stats.servers)
     servers.push_back({{"address", server.address},
                        {"connected", server.connected},
@@ -149,16 +150,16 @@ std::string StatsDocument(const LoaderStats& stats) {
                {"warnings", stats.warnings}});
 }
 
-std::string NamesDocument(const std::vector<std::string>& names) { return Dump(Json(names)); }
+std::string NamesDocument(const std::vector<std::string>& names) { return Dump(OrderedJson(names)); }
 
 std::string LabelsDocument(const std::vector<v1::LabelRun>& labels) {
-  Json runs = Json::array();
+  OrderedJson runs = OrderedJson::array();
   for (const v1::LabelRun& run : labels) runs.push_back({run.label(), run.count()});
   return Dump(runs);
 }
 
 std::string SubstitutedDocument(const Batch& batch) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const Substituted& substituted : batch.substituted())
     list.push_back({{"position", substituted.position},
                     {"bad_sample_id", substituted.bad_sample_id},

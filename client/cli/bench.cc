@@ -28,7 +28,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kBenchExamples[] = R"(Examples:
   stoker bench --servers cpu1:7077,cpu2:7077
       One epoch with the default pipeline: throughput, where the time goes, and what to change for more.
   stoker bench --servers cpu1:7077 --pipeline train.yaml --batch-size 256 --batches 500
@@ -289,7 +289,7 @@ void AddBench(CLI::App& app, Command& chosen) {
                "Go on where FILE says, if it is there; at the end or on Ctrl-C, save there where this stopped",
                flags->state);
   command->add_flag("--quiet", flags->quiet, "No progress on stderr");
-  command->footer(kExamples);
+  command->footer(kBenchExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunBench(*flags); }; });
 }
 

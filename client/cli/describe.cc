@@ -21,7 +21,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kDescribeExamples[] = R"(Examples:
   stoker describe --servers cpu1:7077 --dataset imagenet --pipeline train.yaml
       Check a pipeline against a dataset, and see what a training loop would get.
   stoker describe --servers cpu1:7077
@@ -135,7 +135,7 @@ void AddDescribe(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("describe", "Check a pipeline against a dataset, and say what comes out");
   const auto flags = std::make_shared<SourceFlags>();
   AddSourceFlags(*command, *flags);
-  command->footer(kExamples);
+  command->footer(kDescribeExamples);
   const auto explain = std::make_shared<bool>(false);
   command->add_flag("--explain", *explain, "Say how the server makes a sample's images, step by step");
   command->callback([flags, explain, &chosen] { chosen = [flags, explain] { return RunDescribe(*flags, *explain); }; });

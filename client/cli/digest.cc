@@ -18,7 +18,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kDigestExamples[] = R"(Examples:
   stoker digest --servers cpu1:7077 --dataset imagenet --epoch 3
       The SHA-256 of all samples of epoch 3 in order, as the servers send them. It depends on the dataset, the pipeline,
       the seed, the shuffle and the epoch, and on nothing else.
@@ -95,7 +95,7 @@ void AddDigest(CLI::App& app, Command& chosen) {
   AddStateFlag(*command,
                "Go on where FILE says, if it is there; at the end or on Ctrl-C, save there where this stopped",
                flags->state);
-  command->footer(kExamples);
+  command->footer(kDigestExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunDigest(*flags); }; });
 }
 

@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kExamples[] = R"(Example:
+constexpr char kListExample[] = R"(Example:
   stoker list --servers cpu1:7077
       Print what the first server that answers has: its datasets, and the pipelines that it offers by name.)";
 
@@ -45,7 +45,7 @@ void AddList(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("list", "List the datasets and pipelines that the servers offer");
   const auto flags = std::make_shared<ServerFlags>();
   AddServerFlags(*command, *flags);
-  command->footer(kExamples);
+  command->footer(kListExample);
   command->callback([flags, &chosen] { chosen = [flags] { return RunList(*flags); }; });
 }
 

@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kPreviewExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
       Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. Behind each
       image stand copies of it with its maps laid over it, and with its boxes and keypoints. Text is printed.
@@ -88,7 +88,7 @@ void AddPreview(CLI::App& app, Command& chosen) {
   command->add_option("--seed", flags->job.seed, "Seed of the order and of all random ops [0]")
       ->check(WholeNumber())
       ->type_name("N");
-  command->footer(kExamples);
+  command->footer(kPreviewExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunPreview(*flags); }; });
 }
 

@@ -25,7 +25,7 @@ constexpr absl::Duration kUsualPatience = absl::Seconds(30);
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
 // How long names are waited for that are still being looked up where other ones have an address.
-constexpr absl::Duration kNamePatience = absl::Seconds(2);
+constexpr absl::Duration kFirstNamePatience = absl::Seconds(2);
 
 // What the servers' names stand for now.
 struct Found {
@@ -53,7 +53,7 @@ Found FindKnown(const NameResolver& resolver, const std::vector<std::string>& se
 // Looks the names up. Waits for all of them until `until` of SteadyNow(), but not for long where some have an address.
 Found Find(NameResolver& resolver, const std::vector<std::string>& servers, absl::Time until) {
   resolver.Begin(servers);
-  resolver.Await(servers, std::min(until - SteadyNow(), kNamePatience));
+  resolver.Await(servers, std::min(until - SteadyNow(), kFirstNamePatience));
   Found found = FindKnown(resolver, servers);
   if (!found.addresses.empty()) return found;
   resolver.Await(servers, until - SteadyNow());

@@ -22,7 +22,7 @@ NameResolver::Addresses ResolveName(const std::string& server) {
 }
 
 // Whether a name is its own address, which needs no thread.
-bool IsAddress(const std::string& server) {
+bool NeedsNoName(const std::string& server) {
   const auto name = ParseServerName(server);
   return name.ok() && !name->all_addresses && !name->is_list;
 }
@@ -84,7 +84,7 @@ void NameResolver::Begin(const std::vector<std::string>& servers) {
   absl::MutexLock lock(&state_->mutex);
   for (const std::string& server : servers) {
     State::Name& name = state_->names[server];
-    if (IsAddress(server)) {
+    if (NeedsNoName(server)) {
       if (!name.latest.has_value()) name.latest = ResolveName(server), ++state_->finished;
       continue;
     }

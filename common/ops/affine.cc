@@ -34,8 +34,6 @@ Range ShearDown(const v1::RandomAffine& op) {
 
 Range ScaleOf(const v1::RandomAffine& op) { return op.scale().empty() ? Range{1, 1} : Range{op.scale(0), op.scale(1)}; }
 
-double Uniform(Draws& draws, Range range) { return draws.Uniform(range.from, range.to); }
-
 // A shift by up to `share` of `extent` pixels either way, in whole pixels.
 double DrawShift(Draws& draws, double share, int64_t extent) {
   const double most = share * static_cast<double>(extent);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/fields/schema.h"
+#include "common/identity/draws.h"
 #include "common/ops/parameters.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/repeated_field.h"
@@ -42,6 +43,7 @@ struct Range {
 };
 void Set(Range range, Numbers* numbers);
 Range RangeOr(Range otherwise, const Numbers& range);  // `otherwise` where none is given
+inline double Uniform(Draws& draws, Range range) { return draws.Uniform(range.from, range.to); }
 
 // Nothing, or an ascending range above 0 and up to `most`.
 absl::Status ValidatePositiveRange(const google::protobuf::Message& op, absl::string_view argument,

@@ -26,8 +26,6 @@ Range FactorsOf(const Numbers& factors) {
   return {std::max(0.0, 1 + spread.from), 1 + spread.to};
 }
 
-double Uniform(Draws& draws, Range range) { return draws.Uniform(range.from, range.to); }
-
 }  // namespace
 
 absl::Status Description<v1::ColorJitter>::Validate(const v1::ColorJitter& op) {

@@ -12,8 +12,8 @@
 namespace stoker {
 namespace {
 
-constexpr Range kDefaultScale = {0.02, 0.33};
-constexpr Range kDefaultRatio = {0.3, 3.3};
+constexpr Range kErasedScale = {0.02, 0.33};
+constexpr Range kErasedRatio = {0.3, 3.3};
 
 constexpr double kMaxValue = 1e6;
 
@@ -37,7 +37,7 @@ Color LevelsOf(const Numbers& value) {
 absl::Status Description<v1::RandomErasing>::Validate(const v1::RandomErasing& op) {
   if (op.scale_size() != 0 && op.scale_size() != 2)
     return Invalid(op, "scale", absl::StrCat("give two numbers, from and to; found ", op.scale_size()));
-  STOKER_RETURN_IF_ERROR(ValidateRangeWithin(op, "scale", RangeOr(kDefaultScale, op.scale()), 0, 1));
+  STOKER_RETURN_IF_ERROR(ValidateRangeWithin(op, "scale", RangeOr(kErasedScale, op.scale()), 0, 1));
   STOKER_RETURN_IF_ERROR(ValidatePositiveRange(op, "ratio", op.ratio(), 1000));
   if (!op.ratio().empty() && op.ratio(0) < 0.001) return Invalid(op, "ratio", "must not be below 0.001");
   if (op.value_size() > 1 && op.value_size() != 3)
@@ -54,15 +54,15 @@ absl::Status Description<v1::RandomErasing>::ValidateOnBytes(const v1::RandomEra
 }
 
 void Description<v1::RandomErasing>::FillDefaults(v1::RandomErasing& op) {
-  if (op.scale().empty()) Set(kDefaultScale, op.mutable_scale());
-  if (op.ratio().empty()) Set(kDefaultRatio, op.mutable_ratio());
+  if (op.scale().empty()) Set(kErasedScale, op.mutable_scale());
+  if (op.ratio().empty()) Set(kErasedRatio, op.mutable_ratio());
   const std::array<double, 3> value = ValueOf(op.value());
   op.mutable_value()->Assign(value.begin(), value.end());
 }
 
 // torchvision's RandomErasing.get_params: ten tries for a rectangle that is smaller than the image both ways.
 absl::Status Description<v1::RandomErasing>::Draw(const v1::RandomErasing& op, Drawing& drawing) {
-  const Range scale = RangeOr(kDefaultScale, op.scale()), ratio = RangeOr(kDefaultRatio, op.ratio());
+  const Range scale = RangeOr(kErasedScale, op.scale()), ratio = RangeOr(kErasedRatio, op.ratio());
   const ImageSize image = drawing.size;
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
   const double log_low = DeterministicLog(ratio.from), log_high = DeterministicLog(ratio.to);

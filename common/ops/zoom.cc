@@ -11,7 +11,7 @@ namespace stoker {
 namespace {
 
 constexpr Range kDefaultSides = {1, 4};
-constexpr Range kDefaultScale = {0.1, 2};
+constexpr Range kDefaultJitter = {0.1, 2};
 constexpr int kMostSizes = 1024;
 
 // Draws what torch.rand draws: a multiple of 2^-24 in [0, 1), each as likely.
@@ -116,7 +116,7 @@ absl::Status Description<v1::ScaleJitter>::Validate(const v1::ScaleJitter& op) {
 }
 
 void Description<v1::ScaleJitter>::FillDefaults(v1::ScaleJitter& op) {
-  if (op.scale_range().empty()) Set(kDefaultScale, op.mutable_scale_range());
+  if (op.scale_range().empty()) Set(kDefaultJitter, op.mutable_scale_range());
   FillResize(op);
 }
 
@@ -127,13 +127,13 @@ std::optional<ImageSize> Description<v1::ScaleJitter>::OutputSize(const v1::Scal
 }
 
 ImageSize Description<v1::ScaleJitter>::MostSize(const v1::ScaleJitter& op, ImageSize input) {
-  return Allowed(input, JitteredSize(op, input, static_cast<float>(RangeOr(kDefaultScale, op.scale_range()).to)));
+  return Allowed(input, JitteredSize(op, input, static_cast<float>(RangeOr(kDefaultJitter, op.scale_range()).to)));
 }
 
 bool Description<v1::ScaleJitter>::IsDeterministic(const v1::ScaleJitter& op) { return IsOneValue(op.scale_range()); }
 
 absl::Status Description<v1::ScaleJitter>::Draw(const v1::ScaleJitter& op, Drawing& drawing) {
-  const float factor = DrawFactor(drawing.draws, RangeOr(kDefaultScale, op.scale_range()));
+  const float factor = DrawFactor(drawing.draws, RangeOr(kDefaultJitter, op.scale_range()));
   const ImageSize to = JitteredSize(op, drawing.size, factor);
   STOKER_RETURN_IF_ERROR(
       CheckSides("ScaleJitter.scale_range", drawing.size, to, "lower it, or give a smaller target_size"));

@@ -12,8 +12,6 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kChannels = 3;
-
 using Matrix = std::array<double, 6>;
 
 bool Inside(double x, double y, ImageSize size) {

@@ -8,12 +8,11 @@
 #include "server/augment/affine.h"
 #include "server/augment/color/color.h"
 #include "server/augment/erase.h"
+#include "server/augment/pixel.h"
 #include "server/augment/resize/scratch.h"
 
 namespace stoker {
 namespace {
-
-constexpr int64_t kChannels = 3;
 
 int64_t Bytes(ImageSize size) { return size.height * size.width * kChannels; }
 

@@ -8,8 +8,6 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kChannels = 3;
-
 // A crop and flip along one axis of an image.
 struct Axis {
   int64_t begin, end;  // the pixels to make, of those cropped and flipped

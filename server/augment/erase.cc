@@ -67,8 +67,6 @@ HWY_AFTER_NAMESPACE();
 namespace stoker {
 namespace {
 
-constexpr int64_t kChannels = 3;
-
 HWY_EXPORT(Draw);
 HWY_EXPORT(BlackenRow);
 

@@ -105,14 +105,14 @@ int EighthsFor(const Step& first, v1::JpegScaling scaling) {
   return 8;
 }
 
-uint64_t Pixels(ImageSize size) { return static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width); }
+uint64_t PixelsOf(ImageSize size) { return static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width); }
 
 uint64_t PeakPixels(const PlannedStep& planned) {
   const auto* geometry = std::get_if<Geometry>(&planned.step.action);
   const ImageSize made = planned.made.size;
-  if (geometry == nullptr || !geometry->resize.has_value()) return Pixels(made);
+  if (geometry == nullptr || !geometry->resize.has_value()) return PixelsOf(made);
   // Between the two passes of a resize the image has its new width and still its old height.
-  return Pixels({std::max(planned.needed.size.height, made.height), made.width});
+  return PixelsOf({std::max(planned.needed.size.height, made.height), made.width});
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/fields/schema.h"
+#include "server/augment/pixel.h"
 
 namespace stoker {
 namespace {
-
-constexpr size_t kChannels = 3;
 
 Color PixelOf(int32_t value) { return {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8), 0}; }
 

@@ -6,7 +6,7 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kSlack = YCbCrRow::kRowSlack;
+constexpr int64_t kRowSlack = YCbCrRow::kRowSlack;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -93,8 +93,8 @@ void JpegRegionDecoder::Lay(const Region& needed) {
     plane.block_top = first_y / plane.size;
     plane.blocks_across = last_x / plane.size + 1 - plane.block_left;
     plane.blocks_down = last_y / plane.size + 1 - plane.block_top;
-    plane.stride = plane.blocks_across * plane.size + 2 * kSlack;
-    const size_t bytes = plane.stride * plane.blocks_down * plane.size + 2 * kSlack;
+    plane.stride = plane.blocks_across * plane.size + 2 * kRowSlack;
+    const size_t bytes = plane.stride * plane.blocks_down * plane.size + 2 * kRowSlack;
     if (plane.samples.size() < bytes) plane.samples.resize(bytes);
   }
 }

@@ -7,7 +7,7 @@ namespace {
 
 // Marker codes (ITU-T T.81, table B.1).
 constexpr uint8_t kFirstSegment = 0xc0;  // Below are stuffed zeros, TEM and reserved codes, which libjpeg skips.
-constexpr uint8_t kRestart0 = 0xd0, kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda, kFill = 0xff;
+constexpr uint8_t kRestart0 = 0xd0, kStartOfImage = 0xd8, kEndOfImage = 0xd9, kScan = 0xda, kFill = 0xff;
 
 // Returns whether a length and a segment of that many bytes follow the marker.
 bool HasSegment(uint8_t code) {
@@ -26,7 +26,7 @@ uint64_t CountJpegScans(std::span<const uint8_t> file) {
     if (at + 2 >= file.size()) break;
     const uint8_t code = file[at];
     if (code == kEndOfImage) break;
-    if (code == kStartOfScan) ++scans;
+    if (code == kScan) ++scans;
     if (HasSegment(code)) at += 1 + (file[at + 1] << 8 | file[at + 2]);
   }
   return scans;

@@ -21,7 +21,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kAbout[] = R"(
+constexpr char kAboutIndex[] = R"(
 Writes where the samples of a dataset's shards are, as stoker.index in the folder that the shards have in common. Servers
 that open the dataset find it there and read no shard before the first sample is asked for, where each would else read
 the shards' headers. They compare it with what the store says: an index that does not fit costs a warning, and the
@@ -48,7 +48,7 @@ std::string TextOf(const MakeIndexProgress& progress, const Pace& pace) {
 
 IndexCommand::IndexCommand(CLI::App& app)
     : command_(app.add_subcommand("index", "Write the index of a dataset's shards beside them, for all servers")) {
-  command_->footer(kAbout);
+  command_->footer(kAboutIndex);
   auto* data = command_->add_option("--data", data_, "A folder, file or URL to index, instead of what --config lists")
                    ->type_name("PATH");
   auto* config = command_->add_option("--config", config_file_, "Configuration in YAML")

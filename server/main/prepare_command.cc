@@ -28,7 +28,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kAbout[] = R"(
+constexpr char kAboutPrepare[] = R"(
 Without --short-side or --pipeline, JPEGs keep their pixels and get another layout: a single scan with restart markers
 every few blocks. A server then decodes little more of a file than a crop needs. Files of other formats are copied.
 
@@ -141,7 +141,7 @@ void AddRoots(const v1::DatasetConfig& config, std::vector<std::string>& roots) 
 
 PrepareCommand::PrepareCommand(CLI::App& app)
     : command_(app.add_subcommand("prepare", "Copy a dataset into a layout that serves faster")) {
-  command_->footer(kAbout);
+  command_->footer(kAboutPrepare);
   auto* data =
       command_->add_option("--data", data_, "The folder, file or URL to prepare; never written to")->type_name("PATH");
   auto* config = command_->add_option("--config", config_file_, "Configuration in YAML, of stores, fields and datasets")

@@ -23,7 +23,7 @@ namespace {
 // What a pipeline takes by default.
 constexpr uint64_t kMaxPixels = uint64_t{1} << 26;
 
-constexpr char kAbout[] = R"(
+constexpr char kAboutScan[] = R"(
 Decodes every sample from end to end, whatever a crop would need of it, and names each of these:
   truncated     an image file that ends before its image does
   not-an-image  a file that should be an image and is of no known format
@@ -70,7 +70,7 @@ std::string SummaryOf(const ScanReport& report, const Pace& pace) {
 
 ScanCommand::ScanCommand(CLI::App& app)
     : command_(app.add_subcommand("scan", "Decode every sample of a dataset and name those that are bad")) {
-  command_->footer(kAbout);
+  command_->footer(kAboutScan);
   command_->add_option("--data", data_, "A folder, file or URL to scan, instead of what --config lists")
       ->type_name("PATH");
   auto* config = command_->add_option("--config", config_file_, "Configuration in YAML")

@@ -36,8 +36,7 @@
 namespace stoker {
 namespace {
 
-constexpr int kDiskThreads = 16;     // threads for work that waits for the disk rather than the CPU
-constexpr int kMostProblems = 1000;  // problems that prepared.yaml names; further ones are only reported
+constexpr int kDiskThreads = 16;  // threads for work that waits for the disk rather than the CPU
 
 bool IsBelow(const std::string& path, const std::string& folder) {
   return path == folder || absl::StartsWith(path, folder == "/" ? folder : folder + "/");

@@ -56,6 +56,8 @@ struct PrepareOptions {
   std::function<void(const PrepareProgress&)> progress;
 };
 
+inline constexpr int kMostProblems = 1000;  // problems that prepared.yaml names; further ones are only reported
+
 struct PrepareReport {
   struct Problem {
     std::string file;  // printable path relative to the folder

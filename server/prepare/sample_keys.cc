@@ -21,14 +21,15 @@ std::string KeyFrom(std::string_view path, bool with_extension) {
   return std::string(path.substr(0, base)) + Escaped(path.substr(base, cut ? dot - base : std::string_view::npos));
 }
 
-uint64_t HashOf(const std::string& key) { return XXH3_64bits(key.data(), key.size()); }
+uint64_t HashOfKey(const std::string& key) { return XXH3_64bits(key.data(), key.size()); }
 
 }  // namespace
 
 SampleKeys::SampleKeys(const SampleSource& source) {
   std::vector<uint64_t> hashes;
   hashes.reserve(source.dataset().size());
-  for (uint64_t id = 0; id < source.dataset().size(); ++id) hashes.push_back(HashOf(KeyFrom(source.NameOf(id), false)));
+  for (uint64_t id = 0; id < source.dataset().size(); ++id)
+    hashes.push_back(HashOfKey(KeyFrom(source.NameOf(id), false)));
   std::sort(hashes.begin(), hashes.end());
   for (size_t i = 1; i < hashes.size(); ++i)
     if (hashes[i] == hashes[i - 1] && (shared_.empty() || shared_.back() != hashes[i])) shared_.push_back(hashes[i]);
@@ -36,7 +37,7 @@ SampleKeys::SampleKeys(const SampleSource& source) {
 
 std::string SampleKeys::KeyOf(const std::string& name) const {
   std::string key = KeyFrom(name, false);
-  return std::binary_search(shared_.begin(), shared_.end(), HashOf(key)) ? KeyFrom(name, true) : key;
+  return std::binary_search(shared_.begin(), shared_.end(), HashOfKey(key)) ? KeyFrom(name, true) : key;
 }
 
 }  // namespace stoker

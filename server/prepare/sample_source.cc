@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-uint64_t HashOf(const std::string& name) { return XXH3_64bits(name.data(), name.size()); }
+uint64_t HashOfName(const std::string& name) { return XXH3_64bits(name.data(), name.size()); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ absl::StatusOr<DatasetSource> DatasetSource::Create(const Dataset& dataset) {
   DatasetSource source(dataset);
   std::vector<uint64_t> hashes;
   hashes.reserve(dataset.size());
-  for (uint64_t id = 0; id < dataset.size(); ++id) hashes.push_back(HashOf(dataset.SampleName(id)));
+  for (uint64_t id = 0; id < dataset.size(); ++id) hashes.push_back(HashOfName(dataset.SampleName(id)));
   std::vector<uint64_t> sorted = hashes;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return source;
@@ -34,7 +34,7 @@ absl::StatusOr<DatasetSource> DatasetSource::Create(const Dataset& dataset) {
     if (number > 1) source.numbers_.emplace(id, number);
   }
   for (const auto& [id, number] : source.numbers_)
-    if (std::binary_search(sorted.begin(), sorted.end(), HashOf(source.NameOf(id))))
+    if (std::binary_search(sorted.begin(), sorted.end(), HashOfName(source.NameOf(id))))
       return absl::InvalidArgumentError(absl::StrCat("two samples are called '", dataset.SampleName(id),
                                                      "', and another one '", source.NameOf(id), "'"));
   return source;

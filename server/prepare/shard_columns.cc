@@ -43,7 +43,7 @@ std::string NpyHead(const std::string& type, const std::vector<int64_t>& shape) 
   return head + dictionary;
 }
 
-absl::Status Refused(const SourceField& field, absl::string_view what) {
+absl::Status RefusedField(const SourceField& field, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("the field '", ShortPrintableName(field.name),
                                                  "' cannot be written to shards: ", what,
                                                  "; leave it out by `fields` of the dataset's configuration"));
@@ -57,7 +57,7 @@ bool IsMemberName(const std::string& name) {
 
 absl::Status SetArray(const SourceField& field, ShardColumn& column) {
   const std::string type = NpyType(field.dtype);
-  if (type.empty()) return Refused(field, absl::StrCat("neither .npy nor MDS has ", DtypeName(field.dtype)));
+  if (type.empty()) return RefusedField(field, absl::StrCat("neither .npy nor MDS has ", DtypeName(field.dtype)));
   column.kind = ShardColumn::Kind::kArray;
   column.bytes = ByteSize(field.dtype);
   for (const int64_t extent : field.shape) column.bytes *= static_cast<uint64_t>(extent);
@@ -81,7 +81,8 @@ absl::StatusOr<std::vector<ShardColumn>> ColumnsOf(const SourceSchema& schema, b
   for (auto field = schema.begin(); field != schema.end(); ++field) {
     ShardColumn& column = columns.emplace_back();
     column.field = field->name;
-    if (!IsMemberName(field->name)) return Refused(*field, "its name has other characters than those of an extension");
+    if (!IsMemberName(field->name))
+      return RefusedField(*field, "its name has other characters than those of an extension");
     const bool is_label = field->name == "label" && field->dtype == v1::DTYPE_INT64 && field->shape.empty();
     if (IsImage(*field)) {
       column.extension = field == main ? "jpg" : absl::StrCat(absl::AsciiStrToLower(field->name), ".jpg");
@@ -95,7 +96,7 @@ absl::StatusOr<std::vector<ShardColumn>> ColumnsOf(const SourceSchema& schema, b
       STOKER_RETURN_IF_ERROR(SetArray(*field, column));
     }
     if (!extensions.insert(column.extension).second)
-      return Refused(*field, "another field has the same name in lower case");
+      return RefusedField(*field, "another field has the same name in lower case");
   }
   return columns;
 }

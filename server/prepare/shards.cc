@@ -20,6 +20,7 @@
 #include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
 #include "server/prepare/file_maker.h"
+#include "server/prepare/prepare.h"
 #include "server/prepare/sample_keys.h"
 #include "server/prepare/shard_builder.h"
 #include "server/prepare/shard_ledger.h"
@@ -34,8 +35,6 @@ namespace {
 // So many files and bytes of the source are made at once, and then put into shards in their order.
 constexpr uint64_t kFilesOfWorker = 32;
 constexpr uint64_t kBytesAtOnce = uint64_t{128} << 20;
-
-constexpr uint64_t kMostProblems = 1000;  // problems that prepared.yaml names
 
 // A sample that was made and waits to be put into a shard.
 struct Made {

@@ -12,7 +12,8 @@
 namespace stoker {
 
 // The binary form of files that the server keeps for itself. Numbers are copied as they are in memory, which is
-// little-endian.
+// little-endian. Most are of this many bytes.
+inline constexpr uint64_t kNumberBytes = sizeof(uint64_t);
 
 // Appends values to `bytes`, numbers little-endian.
 class BinaryWriter {

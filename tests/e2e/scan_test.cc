@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string ReadText(const fs::path& path) {
+std::string TextOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -87,9 +87,7 @@ class ScanCommandTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
-  std::string Photo(int number) const {
-    return ReadText(Path(absl::StrCat("data/class-01/image-000", number, ".jpg")));
-  }
+  std::string Photo(int number) const { return TextOf(Path(absl::StrCat("data/class-01/image-000", number, ".jpg"))); }
 
   // The JPEG with another byte at `at` after the start of its frame header.
   static std::string WithFrame(std::string jpeg, size_t at, char byte) {
@@ -154,9 +152,9 @@ TEST_F(ScanCommandTest, ACleanFolderIsSuccess) {
 
 TEST_F(ScanCommandTest, WritesTheFormatThatTheFileNameSays) {
   for (const char* name : {"bad.csv", "bad.json", "bad.txt"}) EXPECT_EQ(Scan({"--out", Path(name)}).status, 1) << name;
-  EXPECT_THAT(ReadText(Path("bad.csv")), HasSubstr("\n120,odd/copy.jpg,duplicate,,"));
-  EXPECT_EQ(KindsIn(ReadText(Path("bad.json"))), expected_);
-  EXPECT_THAT(ReadText(Path("bad.txt")), HasSubstr("\ntruncated: odd/empty.jpg (id 121): image: the file is empty\n"));
+  EXPECT_THAT(TextOf(Path("bad.csv")), HasSubstr("\n120,odd/copy.jpg,duplicate,,"));
+  EXPECT_EQ(KindsIn(TextOf(Path("bad.json"))), expected_);
+  EXPECT_THAT(TextOf(Path("bad.txt")), HasSubstr("\ntruncated: odd/empty.jpg (id 121): image: the file is empty\n"));
 }
 
 TEST_F(ScanCommandTest, ScansOneDatasetOfAConfiguration) {
@@ -201,7 +199,7 @@ TEST_F(ScanCommandTest, KilledAgainAndAgainItFindsTheSame) {
     EXPECT_FALSE(fs::exists(Path("killed.json")));
   }
   EXPECT_GT(kills, 0);
-  EXPECT_EQ(ReadText(Path("killed.json")), ReadText(Path("whole.json")));
+  EXPECT_EQ(TextOf(Path("killed.json")), TextOf(Path("whole.json")));
   EXPECT_FALSE(fs::exists(state));
 }
 
@@ -238,7 +236,7 @@ TEST_F(ScanCommandTest, FindsTheMalformedFiles) {
   std::set<std::string> bad, files;
   for (const auto& file : fs::directory_iterator(malformed)) files.insert(file.path().filename());
   for (const std::string& file : files) {
-    const std::string sample = absl::StrCat("malformed/", file, ".jpg"), bytes = ReadText(malformed / file);
+    const std::string sample = absl::StrCat("malformed/", file, ".jpg"), bytes = TextOf(malformed / file);
     fs::copy_file(malformed / file, Path("data/" + sample));
     if (!LibjpegIsContent(bytes) || !first.emplace(bytes, sample).second) bad.insert(sample);
   }

@@ -18,7 +18,7 @@ v1::ServerConfig JpegConfig(const std::string& decoded_cache) {
   return config;
 }
 
-LoaderOptions Job(const Cluster& cluster, uint64_t seed) {
+LoaderOptions DecodedJob(const Cluster& cluster, uint64_t seed) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
@@ -34,7 +34,7 @@ TEST(DecodedCacheTest, JobsOfOtherSeedsFindWhatIsDecodedAndHaveTheSameDigests) {
   Cluster with(1, JpegConfig("64MiB")), without(1, JpegConfig(""));
   EXPECT_FALSE(without.server(0).decoded_cache().enabled());
   for (uint64_t seed = 0; seed < 3; ++seed) {
-    const EpochResult kept = RunEpoch(Job(with, seed)), plain = RunEpoch(Job(without, seed));
+    const EpochResult kept = RunEpoch(DecodedJob(with, seed)), plain = RunEpoch(DecodedJob(without, seed));
     ASSERT_TRUE(kept.status.ok()) << kept.status;
     EXPECT_EQ(kept.digest, plain.digest);
     EXPECT_EQ(kept.sample_ids, plain.sample_ids);

@@ -22,7 +22,7 @@ v1::Pipeline SmallCrops() {
   return pipeline;
 }
 
-LoaderOptions Job(const Cluster& cluster) {
+LoaderOptions EpochJob(const Cluster& cluster) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.pipeline = SmallCrops();
@@ -47,7 +47,7 @@ TEST(EpochTest, HasOneDigestForAnyNumberOfServersAndWorkersAndAnySpan) {
       config.set_workers(workers);
       Cluster cluster(servers, config);
       for (uint32_t span_samples : {0, 1, 3, 64}) {
-        LoaderOptions job = Job(cluster);
+        LoaderOptions job = EpochJob(cluster);
         job.span_samples = span_samples;
         const EpochResult epoch = RunEpoch(job);
         ASSERT_TRUE(epoch.status.ok()) << epoch.status;
@@ -68,7 +68,7 @@ TEST(EpochTest, ASeedHasOneDigestForUpToEightServers) {
         config.set_workers(workers);
         config.set_memory_limit("512MiB");
         Cluster cluster(servers, config);
-        LoaderOptions job = Job(cluster);
+        LoaderOptions job = EpochJob(cluster);
         job.seed = seed;
         const EpochResult epoch = RunEpoch(job);
         ASSERT_TRUE(epoch.status.ok()) << epoch.status;
@@ -80,7 +80,7 @@ TEST(EpochTest, ASeedHasOneDigestForUpToEightServers) {
 
 TEST(EpochTest, SeveralConnectionsToAServerChangeNothingButTheirNumber) {
   Cluster cluster(2, SyntheticConfig(100));
-  LoaderOptions options = Job(cluster);
+  LoaderOptions options = EpochJob(cluster);
   const std::string digest = RunEpoch(options).digest;
   options.connections = 3;
   auto loader = Loader::Create(options);
@@ -91,8 +91,8 @@ TEST(EpochTest, SeveralConnectionsToAServerChangeNothingButTheirNumber) {
 
 TEST(EpochTest, BatchSizeAndDeviceOpsDoNotChangeTheDigest) {
   Cluster cluster(2, SyntheticConfig(kSamples));
-  const std::string digest = RunEpoch(Job(cluster)).digest;
-  LoaderOptions job = Job(cluster);
+  const std::string digest = RunEpoch(EpochJob(cluster)).digest;
+  LoaderOptions job = EpochJob(cluster);
   job.batch_size = 50;
   job.pipeline->add_ops()->mutable_to_dtype()->set_dtype(v1::DTYPE_FLOAT32);
   job.pipeline->add_ops()->mutable_to_memory_format();
@@ -105,7 +105,7 @@ TEST(EpochTest, AnotherSeedOrEpochHasAnotherDigest) {
   Cluster cluster(1, SyntheticConfig(kSamples));
   std::set<std::string> digests;
   for (uint64_t seed : {1, 2}) {
-    LoaderOptions job = Job(cluster);
+    LoaderOptions job = EpochJob(cluster);
     job.seed = seed;
     auto loader = Loader::Create(job);
     ASSERT_TRUE(loader.ok()) << loader.status();
@@ -119,7 +119,7 @@ TEST(EpochTest, AnotherSeedOrEpochHasAnotherDigest) {
 
 TEST(EpochTest, EverySampleComesOnceInAnOrderOfItsOwn) {
   Cluster cluster(2, SyntheticConfig(kSamples));
-  EpochResult epoch = RunEpoch(Job(cluster));
+  EpochResult epoch = RunEpoch(EpochJob(cluster));
   EXPECT_NE(epoch.sample_ids, Iota(kSamples));
   std::sort(epoch.sample_ids.begin(), epoch.sample_ids.end());
   EXPECT_EQ(epoch.sample_ids, Iota(kSamples));
@@ -145,7 +145,7 @@ TEST(EpochTest, WorldSizesWithOneGlobalBatchVisitOneGlobalOrder) {
   for (LastBatch mode : {LastBatch::kDrop, LastBatch::kPad, LastBatch::kPartial}) {
     std::set<std::vector<uint64_t>> orders;
     for (int64_t world_size : {1, 2, 4}) {
-      LoaderOptions job = Job(cluster);
+      LoaderOptions job = EpochJob(cluster);
       job.last_batch = mode;
       job.world_size = world_size;
       job.batch_size = 32 / world_size;
@@ -166,7 +166,7 @@ TEST(EpochTest, WorldAndServersMayChangeInMidEpoch) {
   const auto step = [&](int64_t world_size, size_t servers, const std::string& state, std::vector<uint64_t>& order) {
     std::string next;
     for (int64_t rank = 0; rank < world_size; ++rank) {
-      LoaderOptions job = Job(cluster);
+      LoaderOptions job = EpochJob(cluster);
       job.servers.resize(servers);
       job.rank = rank;
       job.world_size = world_size;
@@ -193,7 +193,7 @@ TEST(EpochTest, WorldAndServersMayChangeInMidEpoch) {
 
 TEST(EpochTest, EvaluationVisitsEachSampleOnceWithItsIndexAndName) {
   Cluster cluster(2, SyntheticConfig(50));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = EpochJob(cluster);
   job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
   job.names = true;
   auto loader = Loader::Create(job);
@@ -211,7 +211,7 @@ TEST(EpochTest, EvaluationVisitsEachSampleOnceWithItsIndexAndName) {
 
 TEST(EpochTest, APaddedBatchRepeatsTheFirstPositionsBytes) {
   Cluster cluster(1, SyntheticConfig(10));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = EpochJob(cluster);
   job.batch_size = 8;
   job.last_batch = LastBatch::kPad;
   auto loader = Loader::Create(job);
@@ -230,8 +230,8 @@ TEST(EpochTest, SurvivesServersThatStopAndComeBack) {
   v1::ServerConfig config = SyntheticConfig(2000);
   config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(200);
   Cluster cluster(3, config);
-  const std::string digest = RunEpoch(Job(cluster)).digest;
-  auto loader = Loader::Create(Job(cluster));
+  const std::string digest = RunEpoch(EpochJob(cluster)).digest;
+  auto loader = Loader::Create(EpochJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   // Three servers in turn: stopped before one batch, back some batches later.
   const EpochResult epoch = RunEpoch(**loader, [&](int done) {
@@ -246,7 +246,7 @@ TEST(EpochTest, SurvivesServersThatStopAndComeBack) {
 
 TEST(EpochTest, ResumesAtEveryBatchWithAnIdenticalTail) {
   Cluster cluster(2, SyntheticConfig(100));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = EpochJob(cluster);
   job.batch_size = 12;
   auto whole = Loader::Create(job);
   ASSERT_TRUE(whole.ok()) << whole.status();
@@ -275,20 +275,20 @@ TEST(EpochTest, ResumesAtEveryBatchWithAnIdenticalTail) {
 
 TEST(EpochTest, AFinishedEpochsStateIsTheNextOnesBegin) {
   Cluster cluster(1, SyntheticConfig(40));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(EpochJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   ASSERT_TRUE(RunEpoch(**loader).status.ok());
   const std::string state = (*loader)->State();
   const std::string second = RunEpoch(**loader).digest;
   EXPECT_NE(second, "");
-  auto resumed = Loader::Create(Job(cluster));
+  auto resumed = Loader::Create(EpochJob(cluster));
   ASSERT_TRUE((*resumed)->Restore(state).ok());
   EXPECT_EQ(RunEpoch(**resumed).digest, second);
 }
 
 TEST(EpochTest, AFlipOnTheDeviceShowsWhatTheServersFlipWouldHave) {
   Cluster cluster(1, SyntheticConfig(64));
-  LoaderOptions on_server = Job(cluster), on_device = Job(cluster);
+  LoaderOptions on_server = EpochJob(cluster), on_device = EpochJob(cluster);
   on_device.pipeline->mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
   auto a = Loader::Create(on_server), b = Loader::Create(on_device);
   ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();

@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-LoaderOptions Job(std::vector<std::string> servers) {
+LoaderOptions FaultyJob(std::vector<std::string> servers) {
   LoaderOptions options;
   options.servers = std::move(servers);
   options.pipeline = v1::Pipeline();
@@ -21,11 +21,11 @@ LoaderOptions Job(std::vector<std::string> servers) {
 
 void ExpectTheSameEpoch(const FaultyServer::Faults& faults) {
   Cluster cluster(2, SyntheticConfig(400));
-  const EpochResult expected = RunEpoch(Job(cluster.addresses()));
+  const EpochResult expected = RunEpoch(FaultyJob(cluster.addresses()));
   ASSERT_TRUE(expected.status.ok()) << expected.status;
   FaultyServer first(cluster.addresses()[0], faults), second(cluster.addresses()[1], faults);
   for (const auto& servers : {std::vector{first.address()}, std::vector{first.address(), second.address()}}) {
-    const EpochResult epoch = RunEpoch(Job(servers));
+    const EpochResult epoch = RunEpoch(FaultyJob(servers));
     EXPECT_TRUE(epoch.status.ok()) << epoch.status;
     EXPECT_EQ(epoch.digest, expected.digest);
     EXPECT_EQ(epoch.positions, expected.positions);

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-LoaderOptions Job(const Cluster& cluster) {
+LoaderOptions LoaderJob(const Cluster& cluster) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.pipeline = v1::Pipeline();
@@ -66,7 +66,7 @@ TEST(LoaderTest, AProcessMayHaveManyRanks) {
   Cluster cluster(1, config);
   std::vector<std::unique_ptr<Loader>> loaders;
   for (int rank = 0; rank < kRanks; ++rank) {
-    LoaderOptions job = Job(cluster);
+    LoaderOptions job = LoaderJob(cluster);
     job.batch_size = 5;
     job.rank = rank;
     job.world_size = kRanks;
@@ -83,7 +83,7 @@ TEST(LoaderTest, AProcessMayHaveManyRanks) {
 TEST(LoaderTest, NamesWhatIsWrongWithAJob) {
   Cluster cluster(1, SyntheticConfig(100));
   const auto expect = [&](auto change, const std::string& message) {
-    LoaderOptions job = Job(cluster);
+    LoaderOptions job = LoaderJob(cluster);
     change(job);
     EXPECT_THAT(CreateStatus(job).message(), HasSubstr(message));
   };
@@ -105,12 +105,12 @@ TEST(LoaderTest, RankAndWorldSizeComeFromTheEnvironmentWhereTheyAreNotGiven) {
   Cluster cluster(1, SyntheticConfig(96));
   setenv("RANK", "2", 1);
   setenv("WORLD_SIZE", "3", 1);
-  const EpochResult from_environment = RunEpoch(Job(cluster));
-  LoaderOptions job = Job(cluster);
+  const EpochResult from_environment = RunEpoch(LoaderJob(cluster));
+  LoaderOptions job = LoaderJob(cluster);
   job.rank = 0, job.world_size = 1;
   EXPECT_EQ(RunEpoch(job).positions.size(), 96);
   setenv("RANK", "two", 1);
-  EXPECT_THAT(CreateStatus(Job(cluster)).message(), HasSubstr("RANK='two' in the environment is no number"));
+  EXPECT_THAT(CreateStatus(LoaderJob(cluster)).message(), HasSubstr("RANK='two' in the environment is no number"));
   unsetenv("RANK");
   unsetenv("WORLD_SIZE");
   job.rank = 2, job.world_size = 3;
@@ -121,7 +121,7 @@ TEST(LoaderTest, AFileListsTheServersAndIsReadAgain) {
   Cluster cluster(2, SyntheticConfig(3000));
   const std::string list = testing::TempDir() + "stoker-servers-" + std::to_string(getpid());
   std::ofstream(list) << "# one so far\n\n" << cluster.addresses()[0] << "  # the first\n";
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.servers = {"file:" + list};
   job.prefetch = 1;
   auto loader = Loader::Create(job);
@@ -141,7 +141,7 @@ TEST(LoaderTest, AFileListsTheServersAndIsReadAgain) {
 
 TEST(LoaderTest, ACropThatNoImageFitsEndsTheEpochAndNamesTheOp) {
   Cluster cluster(2, SyntheticConfig(100));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.pipeline->add_ops()->mutable_random_crop()->add_size(64);
   job.pipeline->set_bad_samples(v1::BAD_SAMPLES_SUBSTITUTE);  // It is the pipeline's fault, and no sample's.
   auto loader = Loader::Create(job);
@@ -154,7 +154,7 @@ TEST(LoaderTest, ACropThatNoImageFitsEndsTheEpochAndNamesTheOp) {
 
 TEST(LoaderTest, RefusesServersThatDisagreeAboutTheDataset) {
   Cluster a(1, SyntheticConfig(100)), b(1, SyntheticConfig(101));
-  LoaderOptions job = Job(a);
+  LoaderOptions job = LoaderJob(a);
   job.servers.push_back(b.addresses()[0]);
   const absl::Status status = CreateStatus(job);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
@@ -166,7 +166,7 @@ TEST(LoaderTest, RefusesServersThatDisagreeAboutTheDataset) {
 TEST(LoaderTest, DoesNotUseAServerThatComesLaterWithAnotherDataset) {
   Cluster good(1, SyntheticConfig(500));
   auto other = std::make_unique<Cluster>(1, SyntheticConfig(500));
-  LoaderOptions job = Job(good);
+  LoaderOptions job = LoaderJob(good);
   job.servers.push_back(other->addresses()[0]);
   other->Stop(0);  // It keeps its port in mind, and comes back with another dataset there.
   auto loader = Loader::Create(job);
@@ -184,7 +184,7 @@ TEST(LoaderTest, DoesNotUseAServerThatComesLaterWithAnotherDataset) {
 
 TEST(LoaderTest, SaysAtOnceThatTheOnlyServerCameBackWithOtherDataAndGoesOnWithTheRight) {
   auto cluster = std::make_unique<Cluster>(1, SyntheticConfig(500));
-  LoaderOptions job = Job(*cluster);
+  LoaderOptions job = LoaderJob(*cluster);
   job.progress_timeout = absl::InfiniteDuration();
   auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -208,19 +208,19 @@ TEST(LoaderTest, SaysAtOnceThatTheOnlyServerCameBackWithOtherDataAndGoesOnWithTh
 
 TEST(LoaderTest, TakesTheOnlyDatasetWhereNoneIsNamed) {
   Cluster one(1, SyntheticConfig(10));
-  EXPECT_TRUE(CreateStatus(Job(one)).ok());
+  EXPECT_TRUE(CreateStatus(LoaderJob(one)).ok());
   v1::ServerConfig config = SyntheticConfig(10);
   *config.add_datasets() = config.datasets(0);
   config.mutable_datasets(1)->set_name("second");
   Cluster two(1, config);
-  EXPECT_THAT(CreateStatus(Job(two)).message(), HasSubstr("the servers have 2: second, synthetic"));
+  EXPECT_THAT(CreateStatus(LoaderJob(two)).message(), HasSubstr("the servers have 2: second, synthetic"));
 }
 
 TEST(LoaderTest, UsesAPipelineThatServersOffer) {
   v1::ServerConfig config = SyntheticConfig(10);
   (*config.mutable_pipelines())["tiny"].add_ops()->mutable_center_crop()->add_size(4);
   Cluster cluster(1, config);
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.pipeline.reset();
   job.pipeline_name = "tiny";
   auto loader = Loader::Create(job);
@@ -231,7 +231,7 @@ TEST(LoaderTest, UsesAPipelineThatServersOffer) {
 TEST(LoaderTest, FindsServersByName) {
   Cluster cluster(1, SyntheticConfig(50));
   const std::string port = cluster.addresses()[0].substr(cluster.addresses()[0].rfind(':'));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.servers = {"dns:///localhost" + port};
   EXPECT_EQ(RunEpoch(job).sample_ids.size(), 50);
 }
@@ -251,7 +251,7 @@ TEST(LoaderTest, ReachesAServerOnItsHostThroughASocketFile) {
 
 TEST(LoaderTest, TrainingAndValidationShareAClient) {
   Cluster cluster(2, SyntheticConfig(200));
-  LoaderOptions train = Job(cluster), validation = Job(cluster);
+  LoaderOptions train = LoaderJob(cluster), validation = LoaderJob(cluster);
   auto client = Client::Create({.servers = cluster.addresses()});
   train.client = validation.client = *client;
   train.servers = validation.servers = {};
@@ -265,7 +265,7 @@ TEST(LoaderTest, TrainingAndValidationShareAClient) {
 
 TEST(LoaderTest, CancelWakesAWaitingNext) {
   Cluster cluster(1, SyntheticConfig(100));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   cluster.Stop(0);  // Nothing comes, however late it is cancelled.
   std::thread canceller([&] { (*loader)->Cancel(); });
@@ -277,7 +277,7 @@ TEST(LoaderTest, CancelWakesAWaitingNext) {
 TEST(LoaderTest, NothingArrivingEndsTheWaitAndTellsAboutServers) {
   v1::ServerConfig config = SyntheticConfig(100);
   Cluster cluster(1, config);
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.progress_timeout = absl::Milliseconds(300);
   auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -291,7 +291,7 @@ TEST(LoaderTest, NothingArrivingEndsTheWaitAndTellsAboutServers) {
 TEST(LoaderTest, AnErrorLeavesTheStateAtTheLastGoodBatchAndRestoringGoesOn) {
   v1::ServerConfig config = SyntheticConfig(300);
   Cluster cluster(1, config);
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.progress_timeout = absl::Seconds(2);
   job.prefetch = 1;
   auto loader = Loader::Create(job);
@@ -325,7 +325,7 @@ TEST(LoaderTest, AnErrorLeavesTheStateAtTheLastGoodBatchAndRestoringGoesOn) {
 
 TEST(LoaderTest, RefusesAStateOfAnotherJobAndSaysWhatDiffers) {
   Cluster cluster(1, SyntheticConfig(100)), other(1, SyntheticConfig(101));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   const auto expect = [&](const LoaderOptions& job, const std::string& message) {
     auto another = Loader::Create(job);
@@ -334,16 +334,16 @@ TEST(LoaderTest, RefusesAStateOfAnotherJobAndSaysWhatDiffers) {
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
     EXPECT_THAT(status.message(), HasSubstr(message));
   };
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.seed = 1;
   expect(job, "its seed is 1, and this loader's is 0");
-  job = Job(cluster);
+  job = LoaderJob(cluster);
   job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
   expect(job, "its shuffle is 'none', and this loader's is 'full'");
-  job = Job(cluster);
+  job = LoaderJob(cluster);
   job.pipeline->add_ops()->mutable_center_crop()->add_size(8);
   expect(job, "its pipeline has CenterCrop as ops[0], and this loader's ends before it");
-  expect(Job(other), "it is of dataset 'synthetic' with 101 samples (fingerprint ");
+  expect(LoaderJob(other), "it is of dataset 'synthetic' with 101 samples (fingerprint ");
   for (const char* text : {"", "{}", "[1]", "{\"version\": 2}", "{\"version\": 1}", "\xff"})
     EXPECT_TRUE(absl::IsInvalidArgument((*loader)->Restore(text))) << text;
 }
@@ -351,7 +351,7 @@ TEST(LoaderTest, RefusesAStateOfAnotherJobAndSaysWhatDiffers) {
 // The pipeline's images as the servers made them, whatever was kept since.
 TEST(LoaderTest, ACallerMayKeepEveryBatch) {
   Cluster cluster(1, SyntheticConfig(300));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.prefetch = 1;
   auto loader = Loader::Create(job), again = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -367,7 +367,7 @@ TEST(LoaderTest, ACallerMayKeepEveryBatch) {
 
 TEST(LoaderTest, ADigestSavedInTheMiddleGoesOnToTheSameNumber) {
   Cluster cluster(1, SyntheticConfig(300));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   EpochDigest whole;
   std::unique_ptr<EpochDigest> part = std::make_unique<EpochDigest>();
@@ -387,7 +387,7 @@ TEST(LoaderTest, ADigestSavedInTheMiddleGoesOnToTheSameNumber) {
 
 TEST(LoaderTest, AwaitHasItsEndWhereACallerKeepsAllBatches) {
   Cluster cluster(1, SyntheticConfig(300));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.prefetch = 1;
   auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -401,7 +401,7 @@ TEST(LoaderTest, AwaitSaysWhetherNextWouldWait) {
   v1::ServerConfig config = SyntheticConfig(300);
   config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(20'000);
   Cluster cluster(1, config);
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   EXPECT_TRUE(absl::IsDeadlineExceeded((*loader)->Await(absl::ZeroDuration())));
   EXPECT_TRUE((*loader)->Await(absl::InfiniteDuration()).ok());
@@ -412,7 +412,7 @@ TEST(LoaderTest, AwaitSaysWhetherNextWouldWait) {
 
 TEST(LoaderTest, BatchesOutliveTheirLoader) {
   Cluster cluster(1, SyntheticConfig(100));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   auto batch = (*loader)->Next();
   const std::string before(static_cast<const char*>((*batch)->tensors()[0].data), (*batch)->tensors()[0].bytes);
@@ -424,7 +424,7 @@ TEST(LoaderTest, ADrainingServerGivesWhatItOwesAndOthersGoOn) {
   v1::ServerConfig config = SyntheticConfig(3000);
   config.mutable_datasets(0)->mutable_synthetic()->set_sleep_us(100);
   Cluster cluster(2, config);
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = LoaderJob(cluster);
   job.span_samples = 8;
   job.span_deadline = absl::Minutes(2);  // What comes late is not asked for again.
   auto loader = Loader::Create(job);
@@ -440,7 +440,7 @@ TEST(LoaderTest, ADrainingServerGivesWhatItOwesAndOthersGoOn) {
 
 TEST(LoaderTest, RestoringOtherPixelsIsAsked) {
   Cluster cluster(1, SyntheticConfig(100));
-  auto loader = Loader::Create(Job(cluster));
+  auto loader = Loader::Create(LoaderJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   std::string state = (*loader)->State();
   const std::string key = "\"pixel_version\":2";

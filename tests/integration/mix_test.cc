@@ -38,7 +38,7 @@ v1::ServerConfig Mixed(const std::string& mix) {
 
 constexpr char kThreeToOne[] = "[{dataset: a, weight: 3}, {dataset: b, weight: 1}]";
 
-LoaderOptions Job(const Cluster& cluster) {
+LoaderOptions MixedJob(const Cluster& cluster) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.dataset = "mixed";
@@ -60,7 +60,7 @@ TEST(MixTest, HasOneDigestForAnyNumberOfServers) {
   std::set<std::string> digests;
   for (const int servers : {1, 2, 3}) {
     Cluster cluster(servers, Mixed(kThreeToOne));
-    const EpochResult epoch = RunEpoch(Job(cluster));
+    const EpochResult epoch = RunEpoch(MixedJob(cluster));
     ASSERT_TRUE(epoch.status.ok()) << epoch.status;
     EXPECT_EQ(epoch.sample_ids.size(), 70);
     digests.insert(epoch.digest);
@@ -70,7 +70,7 @@ TEST(MixTest, HasOneDigestForAnyNumberOfServers) {
 
 TEST(MixTest, BlocksHaveTheirSharesAndPartsGoOnThroughEpochs) {
   Cluster cluster(2, Mixed(kThreeToOne));
-  const auto loader = Loader::Create(Job(cluster));
+  const auto loader = Loader::Create(MixedJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   std::vector<uint64_t> ids;
   for (int i = 0; i < 8; ++i) {
@@ -94,13 +94,13 @@ TEST(MixTest, BlocksHaveTheirSharesAndPartsGoOnThroughEpochs) {
 
 TEST(MixTest, GoesOnFromEveryBatchAsItWouldHave) {
   Cluster cluster(2, Mixed(kThreeToOne));
-  const EpochResult whole = RunEpoch(Job(cluster));
+  const EpochResult whole = RunEpoch(MixedJob(cluster));
   ASSERT_TRUE(whole.status.ok()) << whole.status;
-  const auto loader = Loader::Create(Job(cluster));
+  const auto loader = Loader::Create(MixedJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   for (size_t batch = 1; batch < 18; ++batch) {
     ASSERT_TRUE((*loader)->Next().ok());
-    const auto resumed = Loader::Create(Job(cluster));
+    const auto resumed = Loader::Create(MixedJob(cluster));
     ASSERT_TRUE(resumed.ok()) << resumed.status();
     ASSERT_TRUE((*resumed)->Restore((*loader)->State()).ok());
     const EpochResult tail = RunEpoch(**resumed);
@@ -113,27 +113,27 @@ TEST(MixTest, RanksShareAnEpoch) {
   Cluster cluster(1, Mixed(kThreeToOne));
   std::multiset<uint64_t> of_ranks;
   for (int rank = 0; rank < 3; ++rank) {
-    LoaderOptions job = Job(cluster);
+    LoaderOptions job = MixedJob(cluster);
     job.rank = rank;
     job.world_size = 3;
     const EpochResult epoch = RunEpoch(job);
     ASSERT_TRUE(epoch.status.ok()) << epoch.status;
     of_ranks.insert(epoch.sample_ids.begin(), epoch.sample_ids.end());
   }
-  const EpochResult whole = RunEpoch(Job(cluster));
+  const EpochResult whole = RunEpoch(MixedJob(cluster));
   EXPECT_EQ(of_ranks, std::multiset<uint64_t>(whole.sample_ids.begin(), whole.sample_ids.end()));
 }
 
 TEST(MixTest, AnEpochIsAsLongAsIsSaid) {
   Cluster cluster(1, Mixed(std::string("{samples: 500, parts: ") + kThreeToOne + "}"));
-  const EpochResult epoch = RunEpoch(Job(cluster));
+  const EpochResult epoch = RunEpoch(MixedJob(cluster));
   ASSERT_TRUE(epoch.status.ok()) << epoch.status;
   EXPECT_EQ(epoch.sample_ids.size(), 500);
 }
 
 TEST(MixTest, WithoutWeightsPartsStandOneAfterAnother) {
   Cluster cluster(1, Mixed("[{dataset: a}, {dataset: b}]"));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   const EpochResult epoch = RunEpoch(job);
   ASSERT_TRUE(epoch.status.ok()) << epoch.status;
   EXPECT_EQ(std::set<uint64_t>(epoch.sample_ids.begin(), epoch.sample_ids.end()).size(), 70);
@@ -153,7 +153,7 @@ TEST(MixTest, WithoutWeightsPartsStandOneAfterAnother) {
 
 TEST(MixTest, ASubsetIsMixedOfWhatItHasOfEachPart) {
   Cluster cluster(1, Mixed(kThreeToOne));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   ASSERT_TRUE(ParseSplit("[20:60]", job.subset).ok());
   const EpochResult epoch = RunEpoch(job);
   ASSERT_TRUE(epoch.status.ok()) << epoch.status;
@@ -171,7 +171,7 @@ TEST(MixTest, ASubsetIsMixedOfWhatItHasOfEachPart) {
 
 TEST(MixTest, ABatchCountsItsSamplesByPart) {
   Cluster cluster(2, Mixed(kThreeToOne));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   job.batch_size = 8;
   const auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -195,7 +195,7 @@ TEST(MixTest, CountsOfRanksAddUpToTheBlocks) {
   Cluster cluster(1, Mixed(kThreeToOne));
   std::vector<std::vector<int64_t>> sums(6, {0, 0});
   for (int rank = 0; rank < 2; ++rank) {
-    LoaderOptions job = Job(cluster);
+    LoaderOptions job = MixedJob(cluster);
     job.batch_size = 3, job.rank = rank, job.world_size = 2;
     const auto loader = Loader::Create(job);
     ASSERT_TRUE(loader.ok()) << loader.status();
@@ -214,7 +214,7 @@ TEST(MixTest, CountsOfRanksAddUpToTheBlocks) {
 // 70 samples in batches of 32: 26 of the last one are padding.
 TEST(MixTest, PaddingDoesNotCount) {
   Cluster cluster(1, Mixed("[{dataset: a}, {dataset: b}]"));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   job.batch_size = 32;
   job.last_batch = LastBatch::kPad;
   job.shuffle.set_mode(v1::SHUFFLE_MODE_NONE);
@@ -231,7 +231,7 @@ TEST(MixTest, PaddingDoesNotCount) {
 
 TEST(MixTest, ADatasetThatIsNoMixHasNoParts) {
   Cluster cluster(1, Mixed(kThreeToOne));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   job.dataset = "a";
   const auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -245,7 +245,7 @@ TEST(MixTest, ADatasetThatIsNoMixHasNoParts) {
 // A subset that has nothing of `a` has its parts all the same, since sample ids stay the dataset's.
 TEST(MixTest, ASubsetCountsByThePartsOfTheWholeDataset) {
   Cluster cluster(1, Mixed("[{dataset: a}, {dataset: b}]"));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   ASSERT_TRUE(ParseSplit("[50:]", job.subset).ok());
   const auto loader = Loader::Create(job);
   ASSERT_TRUE(loader.ok()) << loader.status();
@@ -270,7 +270,7 @@ TEST(MixTest, WhatCannotBeMixedIsNamed) {
 
 TEST(MixTest, ClassesAreNotWeighedInAWeightedMix) {
   Cluster cluster(1, Mixed(kThreeToOne));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = MixedJob(cluster);
   job.shuffle.set_mode(v1::SHUFFLE_MODE_WEIGHTED);
   EXPECT_THAT(RunEpoch(job).status.message(), HasSubstr("mixed by weights of its own"));
 }

@@ -12,10 +12,10 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kSamples = 800;
+constexpr uint64_t kProxied = 800;
 constexpr int kBatch = 16;
 
-LoaderOptions Job(std::vector<std::string> servers) {
+LoaderOptions ProxiedJob(std::vector<std::string> servers) {
   LoaderOptions options;
   options.servers = std::move(servers);
   options.pipeline = v1::Pipeline();
@@ -30,18 +30,18 @@ LoaderOptions Job(std::vector<std::string> servers) {
 // One server behind a proxy: the epoch goes on through that or not at all.
 class ProxyTest : public testing::Test {
  protected:
-  ProxyTest() : cluster_(1, SyntheticConfig(kSamples)), proxy_(cluster_.addresses()[0]) {
-    auto loader = Loader::Create(Job({proxy_.address()}));
+  ProxyTest() : cluster_(1, SyntheticConfig(kProxied)), proxy_(cluster_.addresses()[0]) {
+    auto loader = Loader::Create(ProxiedJob({proxy_.address()}));
     EXPECT_TRUE(loader.ok()) << loader.status();
     if (loader.ok()) loader_ = *std::move(loader);
   }
 
   void ExpectTheSameEpoch(const std::function<void(int)>& before_batch) {
-    const EpochResult expected = RunEpoch(Job(cluster_.addresses())), epoch = RunEpoch(*loader_, before_batch);
+    const EpochResult expected = RunEpoch(ProxiedJob(cluster_.addresses())), epoch = RunEpoch(*loader_, before_batch);
     ASSERT_TRUE(expected.status.ok()) << expected.status;
     ASSERT_TRUE(epoch.status.ok()) << epoch.status;
     EXPECT_EQ(epoch.digest, expected.digest);
-    std::vector<uint64_t> each_once(kSamples);
+    std::vector<uint64_t> each_once(kProxied);
     std::iota(each_once.begin(), each_once.end(), 0);
     EXPECT_EQ(epoch.positions, each_once);
   }
@@ -69,7 +69,7 @@ TEST_F(ProxyTest, ConnectionsThatAreResetAreMadeAgain) {
   ExpectTheSameEpoch([this](int done) {
     if (done % 10 == 5) proxy_.Reset();
   });
-  EXPECT_GT(proxy_.counts().connections, kSamples / kBatch / 10);
+  EXPECT_GT(proxy_.counts().connections, kProxied / kBatch / 10);
 }
 
 TEST_F(ProxyTest, PiecesThatAreDelayedCome) {
@@ -94,7 +94,7 @@ TEST_F(ProxyTest, AConnectionThatFallsSilentIsMadeAnew) {
 
 TEST_F(ProxyTest, AJobHasAsManyConnectionsAsItAsksFor) {
   const uint64_t before = proxy_.counts().connections;
-  LoaderOptions job = Job({proxy_.address()});
+  LoaderOptions job = ProxiedJob({proxy_.address()});
   job.connections = 3;
   job.span_deadline = absl::Minutes(2);  // A connection that is silent for a while is not made anew.
   const EpochResult epoch = RunEpoch(job);

@@ -40,7 +40,7 @@ v1::ServerConfig Config() {
   return config;
 }
 
-LoaderOptions Job(const Cluster& cluster) {
+LoaderOptions RowsJob(const Cluster& cluster) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.batch_size = 32;
@@ -80,7 +80,7 @@ Epoch Read(
 
 TEST(RowsTest, OneDigestWhateverTheSpansBatchesAndServers) {
   Cluster cluster(3, Config());
-  LoaderOptions options = Job(cluster);
+  LoaderOptions options = RowsJob(cluster);
   const Epoch whole = Read(options);
   EXPECT_GT(whole.rows, 1000);
   for (const uint32_t span_samples : {1, 7, 64}) {
@@ -99,7 +99,7 @@ TEST(RowsTest, OneDigestWhateverTheSpansBatchesAndServers) {
 
 TEST(RowsTest, AServerThatStopsInTheMiddleChangesNothing) {
   Cluster cluster(3, Config());
-  LoaderOptions options = Job(cluster);
+  LoaderOptions options = RowsJob(cluster);
   options.prefetch = 2;
   const std::string whole = Read(options).digest;
   EXPECT_EQ(Read(options,
@@ -115,7 +115,7 @@ TEST(RowsTest, BatchesAboveWhatIsUsualTakeFurtherMemory) {
   for (v1::SyntheticField& field : *config.mutable_datasets(0)->mutable_synthetic()->mutable_fields())
     if (field.name() == "boxes") field.set_max_bytes("64KiB"), field.set_typical_bytes("16KiB");
   Cluster cluster(1, config);
-  LoaderOptions options = Job(cluster);
+  LoaderOptions options = RowsJob(cluster);
   options.prefetch_bytes = 1 << 20;
   const Epoch epoch = Read(options);
   EXPECT_GT(epoch.rows, 500 * 900) << "about a thousand boxes a sample";
@@ -125,7 +125,7 @@ TEST(RowsTest, BatchesAboveWhatIsUsualTakeFurtherMemory) {
 
 TEST(RowsTest, FieldsThatAreNotAskedForAreNotSent) {
   Cluster cluster(1, Config());
-  LoaderOptions options = Job(cluster);
+  LoaderOptions options = RowsJob(cluster);
   options.pipeline->clear_ops();
   options.pipeline->add_fields("text");
   auto loader = Loader::Create(options);

@@ -21,7 +21,7 @@ v1::ServerConfig CachingConfig(uint64_t samples) {
   return config;
 }
 
-LoaderOptions Job(const Cluster& cluster) {
+LoaderOptions SharedJob(const Cluster& cluster) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.pipeline = v1::Pipeline();
@@ -37,7 +37,7 @@ TEST(SpanCacheTest, JobsOfOneEpochShareTheWorkAndEachGetsEverySample) {
   uint64_t cached = 0, spans = 0;
   std::vector<std::thread> jobs;
   std::vector<std::unique_ptr<Loader>> loaders;
-  for (int i = 0; i < 3; ++i) loaders.push_back(*Loader::Create(Job(cluster)));
+  for (int i = 0; i < 3; ++i) loaders.push_back(*Loader::Create(SharedJob(cluster)));
   for (int i = 0; i < 3; ++i) jobs.emplace_back([&, i] { results[i] = RunEpoch(*loaders[i]); });
   for (std::thread& job : jobs) job.join();
   for (int i = 0; i < 3; ++i) {
@@ -50,12 +50,12 @@ TEST(SpanCacheTest, JobsOfOneEpochShareTheWorkAndEachGetsEverySample) {
   // Two of three jobs' spans at best; each of two servers may make one that the other has.
   EXPECT_GT(cached, spans / 3);
   Cluster without(1, SyntheticConfig(800));
-  EXPECT_EQ(RunEpoch(Job(without)).digest, results[0].digest);
+  EXPECT_EQ(RunEpoch(SharedJob(without)).digest, results[0].digest);
 }
 
 TEST(SpanCacheTest, ASlowJobHoldsUpNoOther) {
   Cluster cluster(1, CachingConfig(800));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = SharedJob(cluster);
   auto fast = *Loader::Create(job);
   job.prefetch = 1;
   auto slow = *Loader::Create(job);
@@ -119,7 +119,7 @@ TEST(SpanCacheTest, AJobWhoseSeedWasChosenToCollideGetsItsOwnPixels) {
     return pipeline;
   };
   Cluster cluster(1, CachingConfig(100));
-  LoaderOptions attack = Job(cluster), victim = attack;
+  LoaderOptions attack = SharedJob(cluster), victim = attack;
   attack.pipeline = parse("ops { random_solarize { threshold: 0 p: 1 } }");
   victim.pipeline = parse("ops { random_vertical_flip { p: 1 } }");
   victim.seed = 1;
@@ -146,7 +146,7 @@ TEST(SpanCacheTest, AJobWhoseSeedWasChosenToCollideGetsItsOwnPixels) {
 
 TEST(SpanCacheTest, AnotherSeedOrEpochSharesNothing) {
   Cluster cluster(1, CachingConfig(100));
-  LoaderOptions job = Job(cluster);
+  LoaderOptions job = SharedJob(cluster);
   auto first = *Loader::Create(job);
   job.seed = 1;
   auto other = *Loader::Create(job);

@@ -22,7 +22,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr uint64_t kSamples = 333;
+constexpr uint64_t kAllSamples = 333;
 
 v1::Subset Split(const std::string& split) {
   v1::Subset subset;
@@ -36,7 +36,7 @@ v1::Shuffle Mode(v1::ShuffleMode mode) {
   return shuffle;
 }
 
-LoaderOptions Job(const Cluster& cluster, const v1::Subset& subset) {
+LoaderOptions SubsetJob(const Cluster& cluster, const v1::Subset& subset) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   v1::Pipeline& pipeline = options.pipeline.emplace();
@@ -57,8 +57,8 @@ TEST(SubsetTest, PartsCoverTheDatasetOnceAndHaveOneDigestForAnyNumberOfServers) 
     std::set<std::string> digests;
     std::set<uint64_t> ids;
     for (const int servers : {1, 2, 3}) {
-      Cluster cluster(servers, SyntheticConfig(kSamples));
-      const EpochResult epoch = RunEpoch(Job(cluster, Split(split)));
+      Cluster cluster(servers, SyntheticConfig(kAllSamples));
+      const EpochResult epoch = RunEpoch(SubsetJob(cluster, Split(split)));
       ASSERT_TRUE(epoch.status.ok()) << epoch.status;
       ids = IdsOf(epoch);
       EXPECT_EQ(ids.size(), epoch.sample_ids.size()) << "each sample comes once";
@@ -67,38 +67,38 @@ TEST(SubsetTest, PartsCoverTheDatasetOnceAndHaveOneDigestForAnyNumberOfServers) 
     EXPECT_EQ(digests.size(), 1) << split;
     for (const uint64_t id : ids) EXPECT_TRUE(all.insert(id).second) << id << " is in both parts";
   }
-  EXPECT_EQ(all.size(), kSamples);
+  EXPECT_EQ(all.size(), kAllSamples);
 }
 
 TEST(SubsetTest, WithoutShuffleAPositionIsTheRankInTheSubset) {
-  Cluster cluster(2, SyntheticConfig(kSamples));
-  LoaderOptions job = Job(cluster, Split("[10:13]+[-2:]"));
+  Cluster cluster(2, SyntheticConfig(kAllSamples));
+  LoaderOptions job = SubsetJob(cluster, Split("[10:13]+[-2:]"));
   job.shuffle = Mode(v1::SHUFFLE_MODE_NONE);
   const EpochResult epoch = RunEpoch(job);
   ASSERT_TRUE(epoch.status.ok()) << epoch.status;
-  EXPECT_THAT(epoch.sample_ids, ElementsAre(10, 11, 12, kSamples - 2, kSamples - 1));
+  EXPECT_THAT(epoch.sample_ids, ElementsAre(10, 11, 12, kAllSamples - 2, kAllSamples - 1));
   EXPECT_THAT(epoch.positions, ElementsAre(0, 1, 2, 3, 4));
 }
 
 TEST(SubsetTest, AStateBelongsToItsSubset) {
-  Cluster cluster(1, SyntheticConfig(kSamples));
-  auto first = Loader::Create(Job(cluster, Split("[:50%]")));
+  Cluster cluster(1, SyntheticConfig(kAllSamples));
+  auto first = Loader::Create(SubsetJob(cluster, Split("[:50%]")));
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_TRUE((*first)->Next().ok());
   const std::string state = (*first)->State();
-  auto same = Loader::Create(Job(cluster, Split("[:1/2]")));
+  auto same = Loader::Create(SubsetJob(cluster, Split("[:1/2]")));
   EXPECT_TRUE((*same)->Restore(state).ok()) << "other words for the same samples";
-  auto other = Loader::Create(Job(cluster, Split("[50%:]")));
+  auto other = Loader::Create(SubsetJob(cluster, Split("[50%:]")));
   EXPECT_TRUE(absl::IsFailedPrecondition((*other)->Restore(state)));
 }
 
 TEST(SubsetTest, EvaluationOnSeveralRanksSeesEachSampleOnce) {
-  Cluster cluster(2, SyntheticConfig(kSamples));
+  Cluster cluster(2, SyntheticConfig(kAllSamples));
   for (const int64_t ranks : {2, 3, 7}) {
     std::vector<uint64_t> ids;
     std::set<uint64_t> steps;
     for (int64_t rank = 0; rank < ranks; ++rank) {
-      LoaderOptions job = Job(cluster, Split("[:40%]"));
+      LoaderOptions job = SubsetJob(cluster, Split("[:40%]"));
       job.shuffle = Mode(v1::SHUFFLE_MODE_NONE);
       job.rank = rank;
       job.world_size = ranks;
@@ -109,18 +109,18 @@ TEST(SubsetTest, EvaluationOnSeveralRanksSeesEachSampleOnce) {
       ids.insert(ids.end(), epoch.sample_ids.begin(), epoch.sample_ids.end());
     }
     EXPECT_EQ(std::set<uint64_t>(ids.begin(), ids.end()).size(), ids.size()) << "none comes twice";
-    EXPECT_EQ(ids.size(), RunEpoch(Job(cluster, Split("[:40%]"))).sample_ids.size()) << "and none is left out";
+    EXPECT_EQ(ids.size(), RunEpoch(SubsetJob(cluster, Split("[:40%]"))).sample_ids.size()) << "and none is left out";
     EXPECT_EQ(steps.size(), 1) << "all ranks make as many steps";
   }
 }
 
 TEST(SubsetTest, WhatDoesNotFitIsRefusedWhenTheLoaderIsMade) {
-  Cluster cluster(1, SyntheticConfig(kSamples));
-  EXPECT_THAT(Loader::Create(Job(cluster, Split("[:334]"))).status().message(), HasSubstr("reaches past"));
+  Cluster cluster(1, SyntheticConfig(kAllSamples));
+  EXPECT_THAT(Loader::Create(SubsetJob(cluster, Split("[:334]"))).status().message(), HasSubstr("reaches past"));
   v1::Subset classes;
   classes.add_classes("cat");
-  EXPECT_THAT(Loader::Create(Job(cluster, classes)).status().message(), HasSubstr("index has none"));
-  LoaderOptions weighted = Job(cluster, {});
+  EXPECT_THAT(Loader::Create(SubsetJob(cluster, classes)).status().message(), HasSubstr("index has none"));
+  LoaderOptions weighted = SubsetJob(cluster, {});
   weighted.shuffle = Mode(v1::SHUFFLE_MODE_WEIGHTED);
   EXPECT_THAT(Loader::Create(weighted).status().message(), HasSubstr("index has no labels"));
 }
@@ -152,15 +152,15 @@ TEST_F(LabelledSubsetTest, ClassesAndListsAreChosenByName) {
   Cluster cluster(2, config_);
   v1::Subset subset;
   subset.add_classes("class-02");
-  EXPECT_EQ(IdsOf(RunEpoch(Job(cluster, subset))), (std::set<uint64_t>{12, 13, 14, 15, 16, 17}));
+  EXPECT_EQ(IdsOf(RunEpoch(SubsetJob(cluster, subset))), (std::set<uint64_t>{12, 13, 14, 15, 16, 17}));
   v1::Subset list;
   list.set_list("chosen");
-  EXPECT_EQ(IdsOf(RunEpoch(Job(cluster, list))), (std::set<uint64_t>{1, 5, 18}));
+  EXPECT_EQ(IdsOf(RunEpoch(SubsetJob(cluster, list))), (std::set<uint64_t>{1, 5, 18}));
 }
 
 TEST_F(LabelledSubsetTest, AClassIsDrawnAsOftenAsItsWeightSays) {
   Cluster cluster(2, config_);
-  LoaderOptions job = Job(cluster, Split("[1:]"));
+  LoaderOptions job = SubsetJob(cluster, Split("[1:]"));
   job.shuffle = Mode(v1::SHUFFLE_MODE_WEIGHTED);
   (*job.shuffle.mutable_class_weights())["class-00"] = 3;
   (*job.shuffle.mutable_class_weights())["class-03"] = 1;
@@ -180,7 +180,7 @@ TEST_F(LabelledSubsetTest, AClassIsDrawnAsOftenAsItsWeightSays) {
 
 TEST_F(LabelledSubsetTest, TheIndexTellsClassesLabelsAndNames) {
   Cluster cluster(2, config_);
-  auto loader = Loader::Create(Job(cluster, Split("[4:14]")));
+  auto loader = Loader::Create(SubsetJob(cluster, Split("[4:14]")));
   ASSERT_TRUE(loader.ok()) << loader.status();
   const DatasetIndex index = (*loader)->index();
   EXPECT_THAT(index.Classes().value(), ElementsAre("class-00", "class-01", "class-02", "class-03"));

@@ -34,7 +34,7 @@ v1::Pipeline Dino(int globals) {
   return pipeline;
 }
 
-LoaderOptions Job(const Cluster& cluster, int globals = 2) {
+LoaderOptions ViewsJob(const Cluster& cluster, int globals = 2) {
   LoaderOptions options;
   options.servers = cluster.addresses();
   options.pipeline = Dino(globals);
@@ -48,7 +48,7 @@ TEST(ViewsTest, HaveOneDigestForAnyNumberOfServers) {
   std::set<std::string> digests;
   for (int servers : {1, 2}) {
     Cluster cluster(servers, JpegConfig());
-    const EpochResult epoch = RunEpoch(Job(cluster));
+    const EpochResult epoch = RunEpoch(ViewsJob(cluster));
     ASSERT_TRUE(epoch.status.ok()) << epoch.status;
     EXPECT_EQ(epoch.sample_ids.size(), 40);
     digests.insert(epoch.digest);
@@ -58,7 +58,7 @@ TEST(ViewsTest, HaveOneDigestForAnyNumberOfServers) {
 
 TEST(ViewsTest, AreFieldsOfTheirOwnShape) {
   Cluster cluster(1, JpegConfig());
-  const auto loader = Loader::Create(Job(cluster));
+  const auto loader = Loader::Create(ViewsJob(cluster));
   ASSERT_TRUE(loader.ok()) << loader.status();
   const auto& fields = (*loader)->description().fields();
   ASSERT_EQ(fields.size(), 3);

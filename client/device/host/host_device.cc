@@ -17,10 +17,10 @@
 namespace stoker {
 namespace {
 
-constexpr std::align_val_t kAlignment{256};  // DLPack asks for it, and CUDA allocates so.
+constexpr std::align_val_t kAlignedTo{256};  // DLPack asks for it, and CUDA allocates so.
 
 struct Free {
-  void operator()(uint8_t* memory) const { ::operator delete(memory, kAlignment); }
+  void operator()(uint8_t* memory) const { ::operator delete(memory, kAlignedTo); }
 };
 
 struct Memory {
@@ -30,7 +30,7 @@ struct Memory {
 
 absl::StatusOr<Memory> Allocate(uint64_t bytes) {
   Memory memory;
-  memory.data.reset(static_cast<uint8_t*>(::operator new(bytes, kAlignment, std::nothrow)));
+  memory.data.reset(static_cast<uint8_t*>(::operator new(bytes, kAlignedTo, std::nothrow)));
   memory.bytes = bytes;
   if (memory.data == nullptr)
     return absl::ResourceExhaustedError(absl::StrCat("no memory for a batch of ", bytes, " bytes"));

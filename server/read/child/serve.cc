@@ -49,7 +49,8 @@ bool Send(const FrameHeader& header, const void* bytes) {
   return true;
 }
 
-ChildReply Handle(const std::function<ChildReply(std::span<const uint8_t>)>& handle, std::span<const uint8_t> request) {
+ChildReply ReplyTo(const std::function<ChildReply(std::span<const uint8_t>)>& handle,
+                   std::span<const uint8_t> request) {
   try {
     return handle(request);
   } catch (const std::bad_alloc&) {
@@ -84,7 +85,7 @@ int ServeRequests(const std::function<ChildReply(std::span<const uint8_t> reques
   for (FrameHeader header; Receive(&header, sizeof header);) {
     const auto request = std::make_unique_for_overwrite<uint8_t[]>(header.bytes);
     if (!Receive(request.get(), header.bytes)) return 0;
-    const ChildReply reply = Handle(handle, {request.get(), header.bytes});
+    const ChildReply reply = ReplyTo(handle, {request.get(), header.bytes});
     header = {static_cast<uint64_t>(reply.verdict), reply.bytes.size()};
     if (!Send(header, reply.bytes.data())) return 0;
   }

@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr SealedKind kKind = {"STOKER SHARDS 1\n", "index"};
+constexpr SealedKind kShardIndex = {"STOKER SHARDS 1\n", "index"};
 
 bool IsSame(const ObjectInfo& a, const ObjectInfo& b) {
   return a.name == b.name && a.size == b.size && a.version == b.version;
@@ -35,7 +35,7 @@ std::string IndexPath(const std::string& cache_dir, const IndexKey& key, const s
 }
 
 std::string SerializeIndex(const IndexKey& key, const ShardIndex& index) {
-  BinaryWriter writer = BeginSealed(kKind);
+  BinaryWriter writer = BeginSealed(kShardIndex);
   writer.PutBytes(key.store);
   writer.PutBytes(key.format);
   writer.Put<uint64_t>(index.shards.size());
@@ -57,7 +57,7 @@ std::string SerializeIndex(const IndexKey& key, const ShardIndex& index) {
 }
 
 absl::StatusOr<KeptIndex> ParseAnyIndex(std::string_view bytes) {
-  STOKER_ASSIGN_OR_RETURN(const std::string_view body, Unseal(kKind, bytes));
+  STOKER_ASSIGN_OR_RETURN(const std::string_view body, Unseal(kShardIndex, bytes));
   BinaryReader reader(body);
   KeptIndex kept;
   kept.key.store = reader.GetBytes();
@@ -99,7 +99,7 @@ absl::StatusOr<ShardIndex> ParseIndex(std::string_view bytes, const IndexKey& ke
 
 absl::StatusOr<ShardIndex> LoadIndex(const std::string& path, const IndexKey& key,
                                      const std::vector<ObjectInfo>& objects) {
-  STOKER_ASSIGN_OR_RETURN(const std::string bytes, ReadSealed(path, kKind));
+  STOKER_ASSIGN_OR_RETURN(const std::string bytes, ReadSealed(path, kShardIndex));
   return ParseIndex(bytes, key, objects);
 }
 

@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr SealedKind kKind = {"STOKER DATASET1\n", "index of a dataset"};
+constexpr SealedKind kDatasetIndex = {"STOKER DATASET1\n", "index of a dataset"};
 
 void PutObject(const ObjectInfo& object, BinaryWriter& writer) {
   writer.PutBytes(object.name);
@@ -57,7 +57,7 @@ std::span<uint8_t> BytesOf(std::string& text) { return {reinterpret_cast<uint8_t
 }  // namespace
 
 std::string SerializePublished(const PublishedIndex& index) {
-  BinaryWriter writer = BeginSealed(kKind);
+  BinaryWriter writer = BeginSealed(kDatasetIndex);
   writer.PutBytes(index.source);
   writer.PutBytes(index.store);
   writer.Put<uint64_t>(index.names.size());
@@ -73,7 +73,7 @@ std::string SerializePublished(const PublishedIndex& index) {
 }
 
 absl::StatusOr<PublishedIndex> ParsePublished(std::string_view bytes) {
-  STOKER_ASSIGN_OR_RETURN(const std::string_view body, Unseal(kKind, bytes));
+  STOKER_ASSIGN_OR_RETURN(const std::string_view body, Unseal(kDatasetIndex, bytes));
   BinaryReader reader(body);
   PublishedIndex index;
   index.source = reader.GetBytes();
@@ -93,7 +93,7 @@ absl::StatusOr<PublishedIndex> ParsePublished(std::string_view bytes) {
 }
 
 absl::StatusOr<PublishedIndex> LoadPublished(const std::string& path) {
-  STOKER_ASSIGN_OR_RETURN(const std::string bytes, ReadSealed(path, kKind));
+  STOKER_ASSIGN_OR_RETURN(const std::string bytes, ReadSealed(path, kDatasetIndex));
   return ParsePublished(bytes);
 }
 
@@ -103,7 +103,7 @@ absl::StatusOr<PublishedIndex> ReadPublished(Store& store, const ObjectInfo& obj
   if (object.size < bytes.size() || object.size > kMostPublishedBytes)
     return DamagedIndex(absl::StrCat("it has ", object.size, " bytes"));
   STOKER_RETURN_IF_ERROR(ReadNow(store, {&object, 0, BytesOf(bytes)}));
-  STOKER_RETURN_IF_ERROR(CheckSealedHeader(kKind, bytes, object.size));
+  STOKER_RETURN_IF_ERROR(CheckSealedHeader(kDatasetIndex, bytes, object.size));
   bytes.resize(object.size);
   STOKER_RETURN_IF_ERROR(ReadNow(store, {&object, 0, BytesOf(bytes)}));
   return ParsePublished(bytes);

@@ -6,8 +6,6 @@
 
 namespace stoker {
 
-constexpr uint64_t kNumberBytes = sizeof(uint64_t);
-
 std::string SerializeColumns(const DecodedColumns& columns) {
   BinaryWriter writer;
   uint64_t bytes = 4 * kNumberBytes;

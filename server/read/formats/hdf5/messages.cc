@@ -8,8 +8,6 @@ namespace stoker {
 
 namespace {
 
-constexpr uint64_t kNumberBytes = sizeof(uint64_t);
-
 bool TakeFlag(BinaryReader& reader, bool& flag) {
   const auto byte = reader.Get<uint8_t>();
   flag = byte == 1;

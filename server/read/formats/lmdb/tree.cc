@@ -23,7 +23,7 @@ constexpr uint64_t kWindowBytes = 4 << 20, kRangeBytes = 1 << 20;
 constexpr uint64_t kGapBytes = 16 << 10;
 
 template <typename... What>
-absl::Status Wrong(const What&... what) {
+absl::Status Damaged(const What&... what) {
   return absl::DataLossError(absl::StrCat(what...));
 }
 
@@ -36,7 +36,7 @@ absl::StatusOr<LmdbMeta> ReadMeta(Store& store, const ObjectInfo& object, uint64
 // Returns the header that was written last. The one before it is good as long as the other one is not whole.
 absl::StatusOr<LmdbMeta> LastMeta(Store& store, const ObjectInfo& object) {
   STOKER_ASSIGN_OR_RETURN(const LmdbMeta first, ReadMeta(store, object, 0));
-  if (object.size < 2 * first.page_bytes) return Wrong("is too short for an LMDB data file");
+  if (object.size < 2 * first.page_bytes) return Damaged("is too short for an LMDB data file");
   const auto second = ReadMeta(store, object, first.page_bytes);
   const bool is_damaged = absl::IsDataLoss(second.status()) || (second.ok() && second->page_bytes != first.page_bytes);
   if (is_damaged) return first;
@@ -102,7 +102,7 @@ absl::Status LmdbTree::Walk(const Visit& visit) const {
   const uint64_t root[] = {database_.root};
   absl::StatusOr<bool> whole = WalkPages(root, 1, progress);
   if (whole.ok() && *whole && progress.entries != database_.entries)
-    whole = Wrong("its tree has ", progress.entries, " entries, where its header tells of ", database_.entries);
+    whole = Damaged("its tree has ", progress.entries, " entries, where its header tells of ", database_.entries);
   if (absl::IsDataLoss(whole.status())) return NamedError(object_->name, whole.status());
   return whole.status();
 }
@@ -114,7 +114,7 @@ absl::StatusOr<bool> LmdbTree::WalkPages(std::span<const uint64_t> numbers, int 
     progress.window = std::min(progress.window * 2, kWindowBytes / page_bytes_);
     const bool are_leaves = depth == database_.depth;
     for (const uint64_t number : window)
-      if (!progress.met.insert(number).second) return Wrong("its tree has the page ", number, " twice");
+      if (!progress.met.insert(number).second) return Damaged("its tree has the page ", number, " twice");
     STOKER_ASSIGN_OR_RETURN(const Pages read, ReadPages(window));
     std::vector<uint64_t> below;
     for (size_t i = 0; i < window.size(); ++i) {
@@ -148,12 +148,12 @@ absl::StatusOr<uint64_t> LmdbTree::OffsetOf(const LmdbNode& node, uint64_t page)
   const bool is_there = node.page > 1 && node.page < pages_;
   const uint64_t most = is_there ? (pages_ - node.page) * page_bytes_ - kLmdbPageHeaderBytes : 0;
   if (is_there && node.value_bytes <= most) return node.page * page_bytes_ + kLmdbPageHeaderBytes;
-  return Wrong("page ", page, ": the value of '", ShortPrintableName(node.key), "' does not lie in the file");
+  return Damaged("page ", page, ": the value of '", ShortPrintableName(node.key), "' does not lie in the file");
 }
 
 absl::StatusOr<LmdbTree::Pages> LmdbTree::ReadPages(std::span<const uint64_t> numbers) const {
   for (const uint64_t number : numbers)
-    if (number < 2 || number >= pages_) return Wrong("its tree has a page ", number, ", where the file has ", pages_);
+    if (number < 2 || number >= pages_) return Damaged("its tree has a page ", number, ", where the file has ", pages_);
   std::vector<size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return numbers[a] < numbers[b]; });

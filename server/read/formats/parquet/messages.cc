@@ -7,8 +7,6 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kNumberBytes = sizeof(uint64_t);
-
 // Whether a column is of texts, as indexes say that were written before these had a type of their own.
 bool IsOldText(const ParquetColumn& column) {
   return column.type == ColumnType::kOther && column.lists == 0 && column.why == "is text";

@@ -48,7 +48,7 @@ std::vector<ObjectInfo> ObjectsOf(const ParquetTable& table) {
 }
 
 // Returns the name of the first shard that has rows.
-std::string FirstWithRows(const ParquetTable& table) {
+std::string NameOfFirstWithRows(const ParquetTable& table) {
   for (const auto& [object, footer] : table.shards)
     for (const ParquetRowGroup& group : footer.row_groups)
       if (group.rows > 0) return object.name;
@@ -94,7 +94,7 @@ absl::StatusOr<ParquetTable> ParseTable(std::string_view bytes) {
 }
 
 absl::Status KeepShards(const std::vector<ObjectInfo>& objects, const IndexPlace& place, ParquetTable& table) {
-  const std::string first = FirstWithRows(table);
+  const std::string first = NameOfFirstWithRows(table);
   std::vector<ParquetTable::Shard> kept;
   for (const ObjectInfo& object : objects) {
     const auto shard =
@@ -106,7 +106,7 @@ absl::Status KeepShards(const std::vector<ObjectInfo>& objects, const IndexPlace
     kept.push_back({object, std::move(shard->footer)});
   }
   table.shards = std::move(kept);
-  if (FirstWithRows(table) != first) table.facts.clear();  // Another first row group may show something else.
+  if (NameOfFirstWithRows(table) != first) table.facts.clear();  // Another first row group may show something else.
   return absl::OkStatus();
 }
 

@@ -2,14 +2,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/client/schedule/asked_spans.h"
 
 namespace stoker {
 namespace {
-
-constexpr absl::Time kStart = absl::UnixEpoch();
-constexpr uint64_t kBytes = 1 << 20;
-
-SpanId Span(uint64_t start) { return {0, start, 1}; }
 
 std::vector<int> ServersOf(const std::set<FleetView::Place>& places) {
   std::vector<int> servers;

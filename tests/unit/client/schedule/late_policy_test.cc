@@ -1,11 +1,11 @@
 #include "client/schedule/late_policy.h"
 
 #include "gtest/gtest.h"
+#include "tests/unit/client/schedule/asked_spans.h"
 
 namespace stoker {
 namespace {
 
-constexpr absl::Time kStart = absl::UnixEpoch();
 constexpr SpanId kSpan = {0, 0, 1};
 
 // A fleet of server 1, which took 10 ms for each answer, and is asked for one span more at kStart.

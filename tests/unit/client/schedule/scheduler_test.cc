@@ -5,16 +5,12 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/client/schedule/asked_spans.h"
 
 namespace stoker {
 namespace {
 
 using Assignments = std::vector<Scheduler::Assignment>;
-
-constexpr absl::Time kStart = absl::UnixEpoch();
-constexpr uint64_t kBytes = 1 << 20;
-
-SpanId Span(uint64_t start) { return {0, start, 1}; }
 
 // A server whose window is 2 · parallelism + 2 until it has answered.
 Scheduler::ServerInfo Of(int parallelism) { return {.parallelism = parallelism}; }

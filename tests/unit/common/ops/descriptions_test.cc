@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
+#include "tests/unit/common/ops/drawn_ops.h"
 
 namespace stoker {
 namespace {
@@ -67,12 +68,6 @@ const char* const kExamples[] = {
     "scale_jitter { target_size: [60, 40] }",
     "random_shortest_size { min_size: [24, 32, 40] max_size: 60 }",
 };
-
-v1::Op ParseOp(const std::string& text) {
-  v1::Op op;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &op)) << text;
-  return op;
-}
 
 std::vector<v1::Op> Examples() {
   std::vector<v1::Op> ops;

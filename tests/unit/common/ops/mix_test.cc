@@ -6,15 +6,10 @@
 #include "common/ops/ops.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
+#include "tests/unit/common/ops/drawn_ops.h"
 
 namespace stoker {
 namespace {
-
-v1::Op ParseOp(const std::string& text) {
-  v1::Op op;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &op)) << text;
-  return op;
-}
 
 // Mean 1/2 and variance 1 / (4 · (2α + 1)); of n draws the mean's deviation is √(variance / n), the variance's below
 // 2 · variance / √n. Four of them; the seed is fixed.

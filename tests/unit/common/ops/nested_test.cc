@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr ImageSize kSize = {32, 32};
+constexpr ImageSize kSmall = {32, 32};
 
 std::string Nest(const std::string& op, int depth) {
   return depth == 0 ? op : "random_apply { p: 1 transforms { " + Nest(op, depth - 1) + " } }";
@@ -20,7 +20,7 @@ TEST(NestedOpsTest, ErrorsSayWhereTheOpStands) {
             "RandomApply.transforms[1]: ColorJitter.hue: 2 is not between 0 and 0.5");
   EXPECT_EQ(Errors("random_choice { transforms { random_apply { transforms {} } } }"),
             "RandomChoice.transforms[0]: RandomApply.transforms[0]: no op, or one that this build does not know");
-  EXPECT_EQ(Refusal(Nest("random_crop { size: 99 }", 2), kSize),
+  EXPECT_EQ(Refusal(Nest("random_crop { size: 99 }", 2), kSmall),
             "RandomApply.transforms[0]: RandomApply.transforms[0]: RandomCrop.size: an image of 32×32, with padding "
             "32×32, is smaller than the crop of 99×99; set pad_if_needed, or Resize first");
 }
@@ -50,7 +50,7 @@ TEST(NestedOpsTest, ApplyAppliesAllOrNone) {
   constexpr int kSamples = 4000;
   int applied = 0;
   for (int position = 0; position < kSamples; ++position) {
-    const auto drawn = Drawn(op, kSize, position);
+    const auto drawn = Drawn(op, kSmall, position);
     ASSERT_TRUE(drawn.empty() || drawn.size() == 2);
     applied += !drawn.empty();
   }
@@ -63,7 +63,7 @@ TEST(NestedOpsTest, ChoiceFollowsItsWeights) {
       "transforms { adjust_hue { hue_factor: 0.3 } } p: [1, 0, 3] }");
   std::map<double, int> counts;
   for (uint64_t position = 0; position < 4000; ++position)
-    ++counts[std::get<ColorParameters>(Drawn(op, kSize, position).at(0)).value];
+    ++counts[std::get<ColorParameters>(Drawn(op, kSmall, position).at(0)).value];
   EXPECT_NEAR(counts[0.1], 1000, 137);  // Five standard deviations.
   EXPECT_EQ(counts[0.2], 0);
   EXPECT_EQ(counts[0.1] + counts[0.3], 4000);
@@ -75,7 +75,7 @@ TEST(NestedOpsTest, EqualWeightsAreTheDefault) {
       "transforms { adjust_hue { hue_factor: 0.3 } } }");
   std::map<double, int> counts;
   for (uint64_t position = 0; position < 3000; ++position)
-    ++counts[std::get<ColorParameters>(Drawn(op, kSize, position).at(0)).value];
+    ++counts[std::get<ColorParameters>(Drawn(op, kSmall, position).at(0)).value];
   for (const auto& [hue, count] : counts) EXPECT_NEAR(count, 1000, 130) << hue;
   EXPECT_EQ(counts.size(), 3);
 }
@@ -87,8 +87,8 @@ TEST(NestedOpsTest, AnInnerOpDrawsByItsPlaceAlone) {
   const v1::Op between = ParseOp("random_apply { p: 1 transforms { random_rotation { degrees: 30 } } " + jitter +
                                  " transforms { gaussian_blur { kernel_size: 3 } } }");
   for (uint64_t position = 0; position < 50; ++position) {
-    const auto inner = Drawn(alone, kSize, position);
-    const auto outer = Drawn(between, kSize, position);
+    const auto inner = Drawn(alone, kSmall, position);
+    const auto outer = Drawn(between, kSmall, position);
     ASSERT_EQ(outer.size(), inner.size() + 2);
     EXPECT_TRUE(std::equal(inner.begin(), inner.end(), outer.begin() + 1));
   }
@@ -96,22 +96,22 @@ TEST(NestedOpsTest, AnInnerOpDrawsByItsPlaceAlone) {
 
 TEST(NestedOpsTest, EqualOpsAtTwoPlacesDrawDifferently) {
   const std::string jitter = "transforms { color_jitter { brightness: 0.5 } }";
-  const auto drawn = Drawn("random_apply { p: 1 " + jitter + jitter + " }", kSize);
+  const auto drawn = Drawn("random_apply { p: 1 " + jitter + jitter + " }", kSmall);
   ASSERT_EQ(drawn.size(), 2);
   EXPECT_NE(drawn[0], drawn[1]);
 }
 
 TEST(NestedOpsTest, TheSizeIsKnownWhereBranchesAgree) {
-  auto size = [](const std::string& op) { return OutputSize(ParseOp(op), kSize); };
+  auto size = [](const std::string& op) { return OutputSize(ParseOp(op), kSmall); };
   const std::string crop = "transforms { center_crop { size: 8 } }", keep = "transforms { random_invert {} }";
-  EXPECT_EQ(size("random_apply { " + keep + " }"), kSize);
+  EXPECT_EQ(size("random_apply { " + keep + " }"), kSmall);
   EXPECT_EQ(size("random_apply { " + crop + " }"), std::nullopt);
   EXPECT_EQ(size("random_apply { p: 1 " + crop + " }"), (ImageSize{8, 8}));
-  EXPECT_EQ(size("random_apply { p: 0 " + crop + " }"), kSize);
-  EXPECT_EQ(size("random_apply { transforms { random_crop { size: 32 padding: 4 } } }"), kSize);
+  EXPECT_EQ(size("random_apply { p: 0 " + crop + " }"), kSmall);
+  EXPECT_EQ(size("random_apply { transforms { random_crop { size: 32 padding: 4 } } }"), kSmall);
   EXPECT_EQ(size("random_choice { " + crop + keep + " }"), std::nullopt);
   EXPECT_EQ(size("random_choice { " + crop + "transforms { random_crop { size: 8 } } }"), (ImageSize{8, 8}));
-  EXPECT_EQ(size("random_choice { " + crop + keep + " p: [0, 1] }"), kSize);
+  EXPECT_EQ(size("random_choice { " + crop + keep + " p: [0, 1] }"), kSmall);
   EXPECT_EQ(OutputSize(ParseOp("random_choice { " + crop + " }"), std::nullopt), (ImageSize{8, 8}));
 }
 
@@ -150,7 +150,7 @@ TEST(DrawsNothingTest, SaysWhatIsTheSameForEveryKey) {
   for (const char* op : constant) {
     EXPECT_TRUE(IsDeterministic(ParseOp(op))) << op;
     for (uint64_t position = 1; position < 20; ++position)
-      EXPECT_EQ(Drawn(op, kSize, 0), Drawn(op, kSize, position)) << op;
+      EXPECT_EQ(Drawn(op, kSmall, 0), Drawn(op, kSmall, position)) << op;
   }
 }
 
@@ -184,7 +184,7 @@ TEST(DrawsNothingTest, SaysWhatDiffers) {
     EXPECT_FALSE(IsDeterministic(ParseOp(op))) << op;
     bool differs = false;
     for (uint64_t position = 1; position < 50; ++position)
-      differs = differs || Drawn(op, kSize, 0) != Drawn(op, kSize, position);
+      differs = differs || Drawn(op, kSmall, 0) != Drawn(op, kSmall, position);
     EXPECT_TRUE(differs) << op;
   }
 }

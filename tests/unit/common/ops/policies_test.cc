@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ColorParameters::Kind;
 
-constexpr ImageSize kSize = {480, 640};
+constexpr ImageSize kPhotograph = {480, 640};
 
 // What was drawn, the magnitude apart, and its sign.
 struct Outcome {
@@ -56,7 +56,7 @@ TEST(PoliciesTest, RandAugmentDrawsFourteenOpsEquallyOftenAndSignsBothWays) {
   constexpr int kSamples = 14'000;
   std::map<std::string, int> counts, negative;
   for (int position = 0; position < kSamples; ++position) {
-    const auto drawn = Drawn("rand_augment { num_ops: 1 }", kSize, position);
+    const auto drawn = Drawn("rand_augment { num_ops: 1 }", kPhotograph, position);
     const Outcome outcome = drawn.empty() ? Outcome{"Identity"} : NameOf(drawn[0]);
     ++counts[outcome.name];
     negative[outcome.name] += outcome.magnitude < 0;
@@ -77,7 +77,7 @@ TEST(PoliciesTest, RandAugmentsMagnitudes) {
   std::set<std::string> seen;
   for (int position = 0; position < 500; ++position)
     for (const OpParameters& drawn :
-         Drawn("rand_augment { fill: 3 interpolation: INTERPOLATION_BILINEAR }", kSize, position)) {
+         Drawn("rand_augment { fill: 3 interpolation: INTERPOLATION_BILINEAR }", kPhotograph, position)) {
       const Outcome outcome = NameOf(drawn);
       seen.insert(outcome.name);
       ASSERT_TRUE(expected.contains(outcome.name));
@@ -92,18 +92,18 @@ TEST(PoliciesTest, RandAugmentsMagnitudes) {
 
 TEST(PoliciesTest, RandAugmentDrawsEachOfItsOpsAlone) {
   for (uint64_t position = 0; position < 200; ++position) {
-    const auto one = Drawn("rand_augment { num_ops: 1 }", kSize, position);
-    const auto three = Drawn("rand_augment { num_ops: 3 }", kSize, position);
+    const auto one = Drawn("rand_augment { num_ops: 1 }", kPhotograph, position);
+    const auto three = Drawn("rand_augment { num_ops: 3 }", kPhotograph, position);
     ASSERT_LE(one.size(), three.size());
     EXPECT_TRUE(std::equal(one.begin(), one.end(), three.begin()));
   }
-  EXPECT_THAT(Drawn("rand_augment { num_ops: 0 }", kSize), testing::IsEmpty());
+  EXPECT_THAT(Drawn("rand_augment { num_ops: 0 }", kPhotograph), testing::IsEmpty());
 }
 
 TEST(PoliciesTest, RandAugmentDrawsEachOpsSignAnew) {
   int pairs = 0, equal = 0;
   for (int position = 0; position < 4000; ++position) {
-    const auto drawn = Drawn("rand_augment {}", kSize, position);
+    const auto drawn = Drawn("rand_augment {}", kPhotograph, position);
     if (drawn.size() != 2) continue;
     const Outcome first = NameOf(drawn[0]), second = NameOf(drawn[1]);
     if (kUnsigned.contains(first.name) || kUnsigned.contains(second.name)) continue;
@@ -123,7 +123,7 @@ TEST(PoliciesTest, TrivialAugmentSpreadsOverTheWideSpace) {
       {"Equalize", {0, 0}}};
   std::map<std::string, std::set<double>> magnitudes;
   for (int position = 0; position < 14'000; ++position) {
-    const auto drawn = Drawn("trivial_augment_wide {}", kSize, position);
+    const auto drawn = Drawn("trivial_augment_wide {}", kPhotograph, position);
     ASSERT_LE(drawn.size(), 1);
     if (!drawn.empty()) magnitudes[NameOf(drawn[0]).name].insert(NameOf(drawn[0]).magnitude);
   }
@@ -140,7 +140,7 @@ TEST(PoliciesTest, TrivialAugmentSpreadsOverTheWideSpace) {
 
 TEST(PoliciesTest, ShearsAreAboutTheCorner) {
   for (int position = 0; position < 500; ++position)
-    for (const OpParameters& drawn : Drawn("rand_augment {}", kSize, position)) {
+    for (const OpParameters& drawn : Drawn("rand_augment {}", kPhotograph, position)) {
       const auto* warp = std::get_if<AffineParameters>(&drawn);
       if (warp == nullptr || warp->matrix[0] != 1) continue;
       EXPECT_EQ(warp->matrix[2], 0);

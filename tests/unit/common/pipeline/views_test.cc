@@ -13,11 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const SourceSchema kFolder = {{.name = "id", .dtype = v1::DTYPE_INT64},
-                              {.name = "image", .kind = SourceField::Kind::kEncodedImage},
-                              {.name = "label", .dtype = v1::DTYPE_INT64}};
+const SourceSchema kLabelled = {{.name = "id", .dtype = v1::DTYPE_INT64},
+                                {.name = "image", .kind = SourceField::Kind::kEncodedImage},
+                                {.name = "label", .dtype = v1::DTYPE_INT64}};
 
-v1::Pipeline Parse(const std::string& text) {
+v1::Pipeline ParseViews(const std::string& text) {
   v1::Pipeline pipeline;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
   return pipeline;
@@ -28,14 +28,14 @@ const char kDino[] =
     "views { name: 'local' count: 6 ops { random_resized_crop { size: 96 } } } "
     "views { name: 'image' ops { center_crop { size: 8 } } }";
 
-std::string ErrorOf(const std::string& pipeline, const SourceSchema& schema = kFolder) {
-  const auto server = ServerPipeline::Create(Parse(pipeline), schema);
+std::string ErrorOf(const std::string& pipeline, const SourceSchema& schema = kLabelled) {
+  const auto server = ServerPipeline::Create(ParseViews(pipeline), schema);
   EXPECT_EQ(server.status().code(), absl::StatusCode::kInvalidArgument) << pipeline;
   return std::string(server.status().message());
 }
 
 TEST(ViewsTest, TakeTheImagesPlace) {
-  const auto server = ServerPipeline::Create(Parse(kDino), kFolder);
+  const auto server = ServerPipeline::Create(ParseViews(kDino), kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   std::vector<std::string> names;
   for (const auto& output : server->outputs()) names.push_back(output.field.name());
@@ -58,14 +58,14 @@ TEST(ViewsTest, TakeTheImagesPlace) {
 }
 
 TEST(ViewsTest, TakeTheImagesPlaceAmongChosenFields) {
-  const auto server = ServerPipeline::Create(Parse(std::string(kDino) + "fields: ['image', 'id']"), kFolder);
+  const auto server = ServerPipeline::Create(ParseViews(std::string(kDino) + "fields: ['image', 'id']"), kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->outputs().front().field.name(), "global");
   EXPECT_EQ(server->outputs().back().field.name(), "id");
 }
 
 TEST(ViewsTest, EachDrawsByItsNumber) {
-  const auto server = ServerPipeline::Create(Parse(kDino), kFolder);
+  const auto server = ServerPipeline::Create(ParseViews(kDino), kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   const auto &global = server->outputs()[1], &local = server->outputs()[2];
   const ImageSize size = {375, 500};
@@ -82,8 +82,8 @@ TEST(ViewsTest, EachDrawsByItsNumber) {
 }
 
 TEST(ViewsTest, TheFirstDrawsWhatAPipelineWithoutViewsDraws) {
-  const auto views = ServerPipeline::Create(Parse(kDino), kFolder);
-  const auto plain = ServerPipeline::Create(DefaultPipeline(), kFolder);
+  const auto views = ServerPipeline::Create(ParseViews(kDino), kLabelled);
+  const auto plain = ServerPipeline::Create(DefaultPipeline(), kLabelled);
   for (uint64_t position = 0; position < 20; ++position)
     EXPECT_EQ(*views->Draw(views->outputs()[1], 0, {375, 500}, 1, 0, position),
               *plain->Draw(plain->outputs()[1], 0, {375, 500}, 1, 0, position));
@@ -112,15 +112,16 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
   std::string many;
   for (int i = 0; i < 17; ++i) many += "views { name: '" + std::to_string(i) + "' } ";
   EXPECT_EQ(ErrorOf(many), "pipeline.views: 17 groups, at most 16");
-  SourceSchema two = kFolder;
+  SourceSchema two = kLabelled;
   two.push_back({.name = "other", .kind = SourceField::Kind::kEncodedImage});
   EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } }", two), HasSubstr("pipeline.fields"));
 }
 
 TEST(ViewsTest, WhatCannotTakeAnImageIsNamedByItsPath) {
   const auto server = ServerPipeline::Create(
-      Parse("views { name: 'a' ops { center_crop { size: 8 } } } views { name: 'b' ops { random_crop { size: 99 } } }"),
-      kFolder);
+      ParseViews(
+          "views { name: 'a' ops { center_crop { size: 8 } } } views { name: 'b' ops { random_crop { size: 99 } } }"),
+      kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   const auto drawn = server->Draw(server->outputs()[2], 0, {9, 9}, 1, 0, 0);
   EXPECT_EQ(drawn.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -128,13 +129,13 @@ TEST(ViewsTest, WhatCannotTakeAnImageIsNamedByItsPath) {
 }
 
 TEST(ViewsTest, HashesCoverThem) {
-  const std::string server = ServerPart(Parse(kDino));
-  const uint64_t whole = WholeHash(Parse(kDino));
+  const std::string server = ServerPart(ParseViews(kDino));
+  const uint64_t whole = WholeHash(ParseViews(kDino));
   const std::string text = kDino;
   auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
-    return Parse(changed);
+    return ParseViews(changed);
   };
   for (const auto& changed :
        {with("count: 2", "count: 3"), with("'global'", "'globe'"), with("size: 96", "size: 97")}) {
@@ -149,8 +150,8 @@ TEST(ViewsTest, HashesCoverThem) {
 }
 
 SourceSchema Prepared(const std::string& ops) {
-  SourceSchema schema = kFolder;
-  const v1::Pipeline preparation = Parse(ops);
+  SourceSchema schema = kLabelled;
+  const v1::Pipeline preparation = ParseViews(ops);
   schema[1].prepared.assign(preparation.ops().begin(), preparation.ops().end());
   schema[1].prepared_settings = DecodeSettings(preparation);
   return schema;
@@ -162,8 +163,8 @@ TEST(PreparedTest, OpsThatWereAppliedAreNotAppliedAgain) {
   const std::string pipeline =
       "ops { resize { size: 256 antialias: true } } ops { center_crop { size: [240, 240] } } "
       "ops { random_crop { size: 224 } } ops { color_jitter { brightness: 0.5 } }";
-  const auto plain = ServerPipeline::Create(Parse(pipeline), kFolder);
-  const auto prepared = ServerPipeline::Create(Parse(pipeline), Prepared(kPreparation));
+  const auto plain = ServerPipeline::Create(ParseViews(pipeline), kLabelled);
+  const auto prepared = ServerPipeline::Create(ParseViews(pipeline), Prepared(kPreparation));
   ASSERT_TRUE(plain.ok()) << plain.status();
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   EXPECT_EQ(prepared->outputs()[1].field.DebugString(), plain->outputs()[1].field.DebugString());
@@ -186,8 +187,8 @@ TEST(PreparedTest, APipelineBeginsWithThem) {
   EXPECT_THAT(ErrorOf("ops { resize { size: 256 } }", schema),
               testing::AllOf(HasSubstr(expected), HasSubstr("found nothing")));
   EXPECT_THAT(ErrorOf("", schema), HasSubstr(expected));
-  EXPECT_TRUE(ServerPipeline::Create(Parse(kPreparation), schema).ok());
-  EXPECT_TRUE(ServerPipeline::Create(Parse("fields: 'label'"), schema).ok());
+  EXPECT_TRUE(ServerPipeline::Create(ParseViews(kPreparation), schema).ok());
+  EXPECT_TRUE(ServerPipeline::Create(ParseViews("fields: 'label'"), schema).ok());
 }
 
 TEST(PreparedTest, APipelineDecodesAsItWasPrepared) {
@@ -198,13 +199,14 @@ TEST(PreparedTest, APipelineDecodesAsItWasPrepared) {
     EXPECT_THAT(ErrorOf(std::string(kPreparation) + setting, schema),
                 HasSubstr("pipeline." + key + ": the dataset was prepared with"));
   }
-  EXPECT_TRUE(ServerPipeline::Create(Parse(std::string(kPreparation) + "jpeg_scaling: JPEG_SCALING_K2"), schema).ok());
+  EXPECT_TRUE(
+      ServerPipeline::Create(ParseViews(std::string(kPreparation) + "jpeg_scaling: JPEG_SCALING_K2"), schema).ok());
 }
 
 TEST(PreparedTest, EachGroupOfViewsBeginsWithThem) {
   const SourceSchema schema = Prepared("ops { resize { size: 256 } }");
   const std::string good = "views { name: 'a' ops { resize { size: 256 } } ops { random_crop { size: 224 } } } ";
-  const auto server = ServerPipeline::Create(Parse(good), schema);
+  const auto server = ServerPipeline::Create(ParseViews(good), schema);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->Draw(server->outputs()[1], 0, {256, 300}, 1, 0, 0)->size(), 1);
   EXPECT_THAT(ErrorOf(good + "views { name: 'b' ops { random_crop { size: 224 } } }", schema),
@@ -216,10 +218,10 @@ TEST(ViewsTest, OpsOnTheDeviceMayNameAView) {
       "views { name: 'a' count: 2 ops { center_crop { size: 8 } } } views { name: 'b' ops { center_crop { size: 4 } } "
       "} ";
   const auto server =
-      ServerPipeline::Create(Parse(views + "ops { to_dtype { field: 'a' dtype: DTYPE_FLOAT16 scale: true } } "
-                                           "ops { normalize { field: 'a' mean: [0.5, 0.4, 0.3] std: 0.2 } } "
-                                           "ops { one_hot { field: 'label' num_classes: 3 } }"),
-                             kFolder);
+      ServerPipeline::Create(ParseViews(views + "ops { to_dtype { field: 'a' dtype: DTYPE_FLOAT16 scale: true } } "
+                                                "ops { normalize { field: 'a' mean: [0.5, 0.4, 0.3] std: 0.2 } } "
+                                                "ops { one_hot { field: 'label' num_classes: 3 } }"),
+                             kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->outputs()[1].field.dtype(), v1::DTYPE_UINT8);
   EXPECT_EQ(
@@ -233,7 +235,7 @@ TEST(ViewsTest, OpsOnTheDeviceMayNameAView) {
 TEST(ViewsTest, NumbersBesideThemMayBeConvertedByTheServer) {
   const std::string cast = "ops { placement: PLACEMENT_SERVER to_dtype { field: 'label' dtype: DTYPE_FLOAT32 } } ";
   const auto server =
-      ServerPipeline::Create(Parse("views { name: 'a' ops { center_crop { size: 8 } } } " + cast), kFolder);
+      ServerPipeline::Create(ParseViews("views { name: 'a' ops { center_crop { size: 8 } } } " + cast), kLabelled);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->outputs()[2].field.dtype(), v1::DTYPE_FLOAT32);
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } " + cast + "}"),

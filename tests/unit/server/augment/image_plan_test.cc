@@ -10,20 +10,20 @@ namespace {
 using Ops = std::vector<OpParameters>;
 using Kind = ColorParameters::Kind;
 
-constexpr ImageSize kSize = {100, 200};
-constexpr CropParameters kCrop = {10, 20, {30, 40}};
+constexpr ImageSize kPhotograph = {100, 200};
+constexpr CropParameters kPart = {10, 20, {30, 40}};
 
-Region Needed(const Ops& ops) { return ImagePlan::Make(kSize, ops, v1::JPEG_SCALING_K2).target().needed; }
+Region Needed(const Ops& ops) { return ImagePlan::Make(kPhotograph, ops, v1::JPEG_SCALING_K2).target().needed; }
 
 TEST(ImagePlanTest, NeedsOnlyWhatTheCropsLeave) {
   const Region crop = {10, 20, {30, 40}};
-  EXPECT_EQ(Needed({kCrop}), crop);
-  EXPECT_EQ(Needed({kCrop, FlipParameters{}}), crop);
-  EXPECT_EQ(Needed({kCrop, CropParameters{5, 6, {7, 8}}}), (Region{15, 26, {7, 8}}));
-  EXPECT_EQ(Needed({kCrop, ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), crop);
+  EXPECT_EQ(Needed({kPart}), crop);
+  EXPECT_EQ(Needed({kPart, FlipParameters{}}), crop);
+  EXPECT_EQ(Needed({kPart, CropParameters{5, 6, {7, 8}}}), (Region{15, 26, {7, 8}}));
+  EXPECT_EQ(Needed({kPart, ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), crop);
   EXPECT_EQ(Needed({CropParameters{-4, 190, {10, 20}}}), (Region{0, 190, {6, 10}}));
-  EXPECT_EQ(Needed({FlipParameters{}, kCrop}), (Region{10, 140, {30, 40}}));
-  EXPECT_EQ(Needed({ColorParameters{Kind::kSaturation, 0.5}, kCrop}), crop);
+  EXPECT_EQ(Needed({FlipParameters{}, kPart}), (Region{10, 140, {30, 40}}));
+  EXPECT_EQ(Needed({ColorParameters{Kind::kSaturation, 0.5}, kPart}), crop);
 }
 
 TEST(ImagePlanTest, NeedsWhatPaddingRepeats) {
@@ -33,20 +33,20 @@ TEST(ImagePlanTest, NeedsWhatPaddingRepeats) {
 }
 
 TEST(ImagePlanTest, SmoothingNeedsAHaloWithinTheImage) {
-  EXPECT_EQ(Needed({BlurParameters{5, 3, 1.0}, kCrop}), (Region{9, 18, {32, 44}}));
-  EXPECT_EQ(Needed({SharpnessParameters{2}, kCrop}), (Region{9, 19, {32, 42}}));
+  EXPECT_EQ(Needed({BlurParameters{5, 3, 1.0}, kPart}), (Region{9, 18, {32, 44}}));
+  EXPECT_EQ(Needed({SharpnessParameters{2}, kPart}), (Region{9, 19, {32, 42}}));
   EXPECT_EQ(Needed({BlurParameters{5, 3, 1.0}, CropParameters{0, 199, {1, 1}}}), (Region{0, 197, {2, 3}}));
 }
 
 TEST(ImagePlanTest, WhatLooksAtAllNeedsTheWholeImage) {
   AffineParameters shift;
   shift.matrix[2] = 1;
-  EXPECT_EQ(Needed({}), WholeOf(kSize));
-  EXPECT_EQ(Needed({ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), WholeOf(kSize));
+  EXPECT_EQ(Needed({}), WholeOf(kPhotograph));
+  EXPECT_EQ(Needed({ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), WholeOf(kPhotograph));
   for (const OpParameters& op :
        Ops{ColorParameters{Kind::kContrast, 0.5}, ColorParameters{Kind::kAutocontrast},
            ColorParameters{Kind::kEqualize}, shift, EraseParameters{0, 0, {1, 1}}, MaskParameters{0.5}})
-    EXPECT_EQ(Needed({op, kCrop}), WholeOf(kSize));
+    EXPECT_EQ(Needed({op, kPart}), WholeOf(kPhotograph));
 }
 
 int Eighths(ImageSize crop, const ResizeParameters& resize, v1::JpegScaling scaling = v1::JPEG_SCALING_K2) {
@@ -82,8 +82,8 @@ TEST(ImagePlanTest, DecodesAtFullSizeUnlessAnAntialiasedResizeComesFirst) {
 }
 
 TEST(ImagePlanTest, PeaksWhereASizeIsLargest) {
-  const auto peak = [](const Ops& ops) { return ImagePlan::Make(kSize, ops, v1::JPEG_SCALING_K2).peak_pixels(); };
-  EXPECT_EQ(peak({kCrop}), 30 * 40);
+  const auto peak = [](const Ops& ops) { return ImagePlan::Make(kPhotograph, ops, v1::JPEG_SCALING_K2).peak_pixels(); };
+  EXPECT_EQ(peak({kPart}), 30 * 40);
   EXPECT_EQ(peak({ResizeParameters{{400, 300}}, ResizeParameters{{5, 5}}}), 400 * 300);
   EXPECT_EQ(peak({ResizeParameters{{5, 300}}}), 100 * 300);  // Between the passes.
 }

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using Kind = JwtSigner::Kind;
 
-const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
+const absl::Time kToday = absl::FromUnixSeconds(1'800'000'000);
 
 // Keys take long to make, so the tests share them.
 const JwtSigner& Rsa() {
@@ -40,7 +40,7 @@ nlohmann::json Claims() {
   return {{"iss", "https://issuer.example"},
           {"aud", "stoker"},
           {"sub", "team-a"},
-          {"exp", absl::ToUnixSeconds(kNow + absl::Hours(1))}};
+          {"exp", absl::ToUnixSeconds(kToday + absl::Hours(1))}};
 }
 
 // Claims() but for one.
@@ -56,7 +56,7 @@ std::string Without(const std::string& claim) {
 }
 
 absl::StatusOr<std::string> Verify(const std::string& token, const std::string& jwks = Ec().Jwks()) {
-  return VerifyJwt(token, {IssuerWith(jwks)}, kNow);
+  return VerifyJwt(token, {IssuerWith(jwks)}, kToday);
 }
 
 void ExpectRefused(const std::string& token, const std::string& reason, const std::string& jwks = Ec().Jwks()) {
@@ -86,15 +86,15 @@ TEST(JwtTest, TheSignatureOfTheStandardsExampleIsGood) {
       "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
   JwtIssuerKeys issuer = IssuerWith(jwks);
   issuer.issuer.set_issuer("joe");
-  const auto good = VerifyJwt(absl::StrCat(text, ".", signature), {issuer}, kNow);
+  const auto good = VerifyJwt(absl::StrCat(text, ".", signature), {issuer}, kToday);
   EXPECT_THAT(std::string(good.status().message()), HasSubstr("another audience"));
-  const auto bad = VerifyJwt(absl::StrCat(text, ".A", signature.substr(1)), {issuer}, kNow);
+  const auto bad = VerifyJwt(absl::StrCat(text, ".A", signature.substr(1)), {issuer}, kToday);
   EXPECT_THAT(std::string(bad.status().message()), HasSubstr("is not signed"));
 }
 
 TEST(JwtTest, AnotherClaimCanBeTheIdentity) {
   const std::string token = Ec().Sign(With("group", "team-b"));
-  EXPECT_EQ(*VerifyJwt(token, {IssuerWith(Ec().Jwks(), "group")}, kNow), "team-b");
+  EXPECT_EQ(*VerifyJwt(token, {IssuerWith(Ec().Jwks(), "group")}, kToday), "team-b");
 }
 
 TEST(JwtTest, AServiceAccountsTokenHasAListOfAudiences) {
@@ -155,7 +155,7 @@ TEST(JwtTest, ClaimsAreChecked) {
 }
 
 TEST(JwtTest, TimesAreCheckedWithALeeway) {
-  const int64_t now = absl::ToUnixSeconds(kNow), leeway = absl::ToInt64Seconds(kJwtLeeway);
+  const int64_t now = absl::ToUnixSeconds(kToday), leeway = absl::ToInt64Seconds(kJwtLeeway);
   EXPECT_TRUE(Verify(Ec().Sign(With("exp", now - leeway + 1))).ok());
   ExpectRefused(Ec().Sign(With("exp", now - leeway)), "expired at 2027-");
   EXPECT_TRUE(Verify(Ec().Sign(With("nbf", now + leeway))).ok());

@@ -17,21 +17,21 @@ constexpr size_t kMostMetadataBytes = size_t{8} << 20;
 
 constexpr size_t kMostDatasets = 4096;  // of a file
 
-constexpr char kOpen[] = "it cannot be opened";
+constexpr char kFile[] = "it cannot be opened";
 
 Handle OpenFile(uint64_t number, uint64_t size) {
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, kOpen);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, kFile);
   UseFile(*access, number, size);
-  Checked(H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG), kOpen);
+  Checked(H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG), kFile);
   // Rows are read in any order: of what lies beside a row's number or reference little is read with it.
-  Checked(H5Pset_sieve_buf_size(*access, kSieveBytes), kOpen);
+  Checked(H5Pset_sieve_buf_size(*access, kSieveBytes), kFile);
   H5AC_cache_config_t metadata = {};
   metadata.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-  Checked(H5Pget_mdc_config(*access, &metadata), kOpen);
+  Checked(H5Pget_mdc_config(*access, &metadata), kFile);
   metadata.max_size = std::max(kMostMetadataBytes, metadata.initial_size);
-  Checked(H5Pset_mdc_config(*access, &metadata), kOpen);
+  Checked(H5Pset_mdc_config(*access, &metadata), kFile);
   // The name says which driver's file it is, and an absolute one has the library look for no folder.
-  return {H5Fopen(("/" + std::to_string(number)).c_str(), H5F_ACC_RDONLY, *access), H5Fclose, kOpen};
+  return {H5Fopen(("/" + std::to_string(number)).c_str(), H5F_ACC_RDONLY, *access), H5Fclose, kFile};
 }
 
 // What a walk over a file's links finds.

@@ -8,18 +8,18 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kSample = 1000, kCost = kSample + MemoryTier::kEntryBytes;
+constexpr uint64_t kSampleBytes = 1000, kCost = kSampleBytes + MemoryTier::kEntryBytes;
 
 bool Put(MemoryTier& tier, uint64_t number) {
-  if (!tier.Reserve(kSample)) return false;
-  tier.Put(KeyNumber(number), std::make_shared<const std::vector<uint8_t>>(BytesOf(number, kSample)));
+  if (!tier.Reserve(kSampleBytes)) return false;
+  tier.Put(KeyNumber(number), std::make_shared<const std::vector<uint8_t>>(BytesOf(number, kSampleBytes)));
   return true;
 }
 
 bool Hits(MemoryTier& tier, uint64_t number) {
-  const KeptBytes kept = tier.Get(KeyNumber(number), kSample);
-  if (kept == nullptr) tier.Ask(kSample);
-  EXPECT_TRUE(kept == nullptr || *kept == BytesOf(number, kSample)) << number;
+  const KeptBytes kept = tier.Get(KeyNumber(number), kSampleBytes);
+  if (kept == nullptr) tier.Ask(kSampleBytes);
+  EXPECT_TRUE(kept == nullptr || *kept == BytesOf(number, kSampleBytes)) << number;
   return kept != nullptr;
 }
 
@@ -44,7 +44,7 @@ std::vector<uint64_t> Range(uint64_t begin, uint64_t end) {
 
 TEST(MemoryTierTest, ReturnsWhatWasPutAndNeverHoldsMoreThanItsBudget) {
   MemoryTier tier(10 * kCost, Admission::Kind::kServing);
-  tier.ExpectBytes(1000 * kSample);
+  tier.ExpectBytes(1000 * kSampleBytes);
   for (uint64_t i = 0; i < 1000; ++i) {
     Put(tier, i);
     EXPECT_LE(tier.stats().bytes, 10 * kCost);
@@ -54,18 +54,18 @@ TEST(MemoryTierTest, ReturnsWhatWasPutAndNeverHoldsMoreThanItsBudget) {
 }
 
 TEST(MemoryTierTest, ASampleLargerThanTheBudgetIsNotKept) {
-  MemoryTier tier(kSample, Admission::Kind::kServing);
-  EXPECT_FALSE(tier.Reserve(kSample));
+  MemoryTier tier(kSampleBytes, Admission::Kind::kServing);
+  EXPECT_FALSE(tier.Reserve(kSampleBytes));
   EXPECT_EQ(tier.stats().bytes, 0);
 }
 
 TEST(MemoryTierTest, RoomThatIsReservedIsNobodyElses) {
   MemoryTier tier(2 * kCost, Admission::Kind::kServing);
-  ASSERT_TRUE(tier.Reserve(kSample));
-  ASSERT_TRUE(tier.Reserve(kSample));
-  EXPECT_FALSE(tier.Reserve(kSample)) << "what is reserved cannot be given up";
-  tier.Release(kSample);
-  EXPECT_TRUE(tier.Reserve(kSample));
+  ASSERT_TRUE(tier.Reserve(kSampleBytes));
+  ASSERT_TRUE(tier.Reserve(kSampleBytes));
+  EXPECT_FALSE(tier.Reserve(kSampleBytes)) << "what is reserved cannot be given up";
+  tier.Release(kSampleBytes);
+  EXPECT_TRUE(tier.Reserve(kSampleBytes));
 }
 
 TEST(MemoryTierTest, WhatTwoPutIsKeptOnce) {
@@ -80,7 +80,7 @@ TEST(MemoryTierTest, WhatTwoPutIsKeptOnce) {
 TEST(MemoryTierTest, EpochsInOneOrderOverASetTwiceAsLargeFindNearlyHalfOfIt) {
   constexpr uint64_t kSamples = 2000;
   MemoryTier tier(kSamples / 2 * kCost, Admission::Kind::kServing);
-  tier.ExpectBytes(kSamples * kSample);
+  tier.ExpectBytes(kSamples * kSampleBytes);
   EXPECT_EQ(Epoch(tier, Range(0, kSamples)), 0);
   for (int epoch = 1; epoch < 6; ++epoch) EXPECT_GT(Epoch(tier, Range(0, kSamples)), 900) << epoch;
 }
@@ -88,7 +88,7 @@ TEST(MemoryTierTest, EpochsInOneOrderOverASetTwiceAsLargeFindNearlyHalfOfIt) {
 TEST(MemoryTierTest, WhatIsReadNoLongerMakesRoomAfterTwoEpochs) {
   constexpr uint64_t kSamples = 1000;
   MemoryTier tier(kSamples * kCost, Admission::Kind::kServing);
-  tier.ExpectBytes(kSamples * kSample);
+  tier.ExpectBytes(kSamples * kSampleBytes);
   Epoch(tier, Range(0, kSamples));
   EXPECT_EQ(Epoch(tier, Range(0, kSamples)), kSamples);
   const std::vector<uint64_t> others = Range(kSamples, 2 * kSamples);
@@ -98,7 +98,7 @@ TEST(MemoryTierTest, WhatIsReadNoLongerMakesRoomAfterTwoEpochs) {
 
 TEST(MemoryTierTest, ThreadsGetTheBytesOfTheirKeys) {
   MemoryTier tier(50 * kCost, Admission::Kind::kServing);
-  tier.ExpectBytes(100 * kSample);
+  tier.ExpectBytes(100 * kSampleBytes);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&tier] {

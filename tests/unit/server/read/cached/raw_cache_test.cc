@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-constexpr uint64_t kSample = 1000;
+constexpr uint64_t kRawBytes = 1000;
 
 class RawCacheUnitTest : public testing::Test {
  protected:
@@ -28,9 +28,9 @@ class RawCacheUnitTest : public testing::Test {
   }
 
   static bool Hits(RawCache& cache, uint64_t number) {
-    std::vector<uint8_t> bytes(kSample);
+    std::vector<uint8_t> bytes(kRawBytes);
     if (!cache.Read(KeyNumber(number), bytes)) return false;
-    EXPECT_EQ(bytes, BytesOf(number, kSample)) << number;
+    EXPECT_EQ(bytes, BytesOf(number, kRawBytes)) << number;
     return true;
   }
 
@@ -42,24 +42,24 @@ TEST_F(RawCacheUnitTest, MemoryComesFirstAndTheDiskOutlivesIt) {
   {
     RawCache cache(OnDisk(1 << 20));
     EXPECT_FALSE(Hits(cache, 1));
-    cache.Put(KeyNumber(1), BytesOf(1, kSample));
+    cache.Put(KeyNumber(1), BytesOf(1, kRawBytes));
     EXPECT_TRUE(Hits(cache, 1));
     EXPECT_EQ(cache.stats().memory_hits, 1);
   }
   RawCache cache(OnDisk(1 << 20));
   EXPECT_TRUE(cache.Has(KeyNumber(1)));
-  EXPECT_EQ(cache.GetFromMemory(KeyNumber(1), kSample), nullptr);
+  EXPECT_EQ(cache.GetFromMemory(KeyNumber(1), kRawBytes), nullptr);
   EXPECT_TRUE(Hits(cache, 1));
   EXPECT_EQ(cache.stats().disk_hits, 1);
-  EXPECT_NE(cache.GetFromMemory(KeyNumber(1), kSample), nullptr) << "what the disk gave is in memory now";
+  EXPECT_NE(cache.GetFromMemory(KeyNumber(1), kRawBytes), nullptr) << "what the disk gave is in memory now";
   EXPECT_EQ(cache.stats().misses, 0);
 }
 
 TEST_F(RawCacheUnitTest, ReadsFromTheDiskEndOnOtherThreads) {
-  { RawCache(OnDisk()).Put(KeyNumber(1), BytesOf(1, kSample)); }
+  { RawCache(OnDisk()).Put(KeyNumber(1), BytesOf(1, kRawBytes)); }
   RawCache cache(OnDisk());
   for (const uint64_t number : {1, 2}) {
-    std::vector<uint8_t> bytes(kSample);
+    std::vector<uint8_t> bytes(kRawBytes);
     absl::Notification ended;
     bool was_kept = false;
     std::thread::id thread;
@@ -83,7 +83,7 @@ TEST_F(RawCacheUnitTest, WithoutAUsableDiskItGoesOnWithAWarning) {
   EXPECT_FALSE(cache.has_disk());
   ASSERT_EQ(warnings_.size(), 1);
   EXPECT_THAT(warnings_[0], testing::HasSubstr("goes on without the disk"));
-  cache.Put(KeyNumber(1), BytesOf(1, kSample));
+  cache.Put(KeyNumber(1), BytesOf(1, kRawBytes));
   EXPECT_TRUE(Hits(cache, 1));
   EXPECT_EQ(cache.most_bytes(), 1 << 20);
 }
@@ -91,10 +91,10 @@ TEST_F(RawCacheUnitTest, WithoutAUsableDiskItGoesOnWithAWarning) {
 TEST_F(RawCacheUnitTest, WhatComesFasterThanTheDiskIsDropped) {
   RawCache::Options options = OnDisk();
   options.waits = false;
-  options.queue_bytes = kSample;
+  options.queue_bytes = kRawBytes;
   {
     RawCache cache(options);
-    for (uint64_t i = 0; i < 1000; ++i) cache.Put(KeyNumber(i), BytesOf(i, kSample));
+    for (uint64_t i = 0; i < 1000; ++i) cache.Put(KeyNumber(i), BytesOf(i, kRawBytes));
   }
   RawCache cache(options);
   uint64_t hits = 0;
@@ -106,34 +106,34 @@ TEST_F(RawCacheUnitTest, ItTellsWhatItDid) {
   RawCache cache(OnDisk(1 << 20));
   EXPECT_FALSE(Hits(cache, 1));
   const RawCache::Stats was = cache.stats();
-  cache.Put(KeyNumber(1), BytesOf(1, kSample));
+  cache.Put(KeyNumber(1), BytesOf(1, kRawBytes));
   EXPECT_TRUE(Hits(cache, 1));
   EXPECT_THAT(cache.Text(was),
               testing::HasSubstr("1 samples from memory, 0 from disk, 0 from stores; 1.2KiB in memory"));
 }
 
 TEST_F(RawCacheUnitTest, ManyThreadsReadPutAndEvict) {
-  RawCache::Options options = OnDisk(100 * kSample);
+  RawCache::Options options = OnDisk(100 * kRawBytes);
   options.disk->size_bytes = 1 << 20;
   options.disk->segment_bytes = 1 << 16;
   options.waits = false;
   RawCache cache(options);
-  cache.AddDataset(2000 * kSample);
+  cache.AddDataset(2000 * kRawBytes);
   std::vector<std::thread> threads;
   for (uint64_t thread = 0; thread < 4; ++thread)
     threads.emplace_back([&, thread] {
       for (uint64_t i = 0; i < 4000; ++i) {
         const uint64_t number = (i * 7 + thread * 500) % 2000;
-        if (!Hits(cache, number)) cache.Put(KeyNumber(number), BytesOf(number, kSample));
+        if (!Hits(cache, number)) cache.Put(KeyNumber(number), BytesOf(number, kRawBytes));
       }
     });
   for (std::thread& thread : threads) thread.join();
   const RawCache::Stats stats = cache.stats();
   EXPECT_EQ(stats.memory_hits + stats.disk_hits + stats.misses, 16000);
   EXPECT_EQ(stats.disk.damaged, 0);
-  EXPECT_LE(stats.memory.bytes, 100 * kSample);
+  EXPECT_LE(stats.memory.bytes, 100 * kRawBytes);
   EXPECT_LE(stats.disk.bytes, 1 << 20);
-  cache.RemoveDataset(2000 * kSample);
+  cache.RemoveDataset(2000 * kRawBytes);
 }
 
 }  // namespace

@@ -6,17 +6,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/work/select/fake_dataset.h"
+#include "tests/unit/server/work/select/split.h"
 
 namespace stoker {
 namespace {
 
 constexpr uint64_t kSamples = 100'000;
-
-v1::Subset Split(const std::string& split) {
-  v1::Subset subset;
-  EXPECT_TRUE(ParseSplit(split, subset).ok());
-  return subset;
-}
 
 class SelectionsTest : public testing::Test {
  protected:

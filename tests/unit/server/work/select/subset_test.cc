@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/work/select/fake_dataset.h"
+#include "tests/unit/server/work/select/split.h"
 
 namespace stoker {
 namespace {
@@ -18,12 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr uint64_t kMuch = uint64_t{1} << 40;
-
-v1::Subset Split(const std::string& split) {
-  v1::Subset subset;
-  EXPECT_TRUE(ParseSplit(split, subset).ok());
-  return subset;
-}
 
 std::vector<uint64_t> IdsOf(const SampleSet& set) {
   std::vector<uint64_t> ids;
