@@ -4,7 +4,9 @@ add_library(stoker_compile_options INTERFACE)
 target_compile_features(stoker_compile_options INTERFACE cxx_std_20)
 target_compile_options(stoker_compile_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers $<$<BOOL:${STOKER_WERROR}>:-Werror>
-  -ffp-contract=off)
+  -ffp-contract=off
+  # Sources that compile as one are included by their full paths. Compilers' results shall not depend on these.
+  $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 # At -O3 GCC 12 warns that `"text" + std::string` might copy over itself. It cannot (GCC bug 105651, mended in GCC 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stoker_compile_options INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
@@ -19,6 +21,9 @@ if(STOKER_SANITIZE)
   target_compile_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   target_link_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE})
+  target_compile_definitions(stoker_compile_options INTERFACE STOKER_SANITIZED)
+  # Clang would also compare the types of functions that dlsym found, whose structs are declared on either side.
+  target_compile_options(stoker_compile_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
 endif()
 if(STOKER_SANITIZE STREQUAL "thread")
   include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/cmake/tsan)  # The generated code needs it too.

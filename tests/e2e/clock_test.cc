@@ -19,7 +19,7 @@
 namespace stoker {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+#if defined(STOKER_SANITIZED) || defined(__clang__)
 constexpr bool kCanPreload = false;  // Sanitizers want to come first, and replace the same functions.
 #else
 constexpr bool kCanPreload = true;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef STOKER_SANITIZED
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

@@ -21,7 +21,7 @@ class SelectionsTest : public testing::Test {
 
   const std::string name_ = "data";
   const FakeDataset dataset_{kSamples};
-  const SampleLists lists_;
+  const SampleLists lists_{};
   Selections selections_{5 * SampleSet::BytesFor(kSamples) / 2};
 };
 
