@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # subproject.sh BUILD COMPILER FLAGS: a project outside the repository has Stoker's source as a part, by FetchContent, and
-# links and runs its client. Compiles the client again, for the speed of that without optimization and many files as one.
+# links and runs its client. Compiles the client again, for the speed of that without optimization and with many files as
+# one.
 set -euo pipefail
 
 build=$1 compiler=$2 flags=$3
@@ -10,9 +11,9 @@ rm -rf "$work"
 
 export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1
 launcher=$(command -v ccache || true)
-cmake -S "$source/tests/integration/subproject" -B "$work" -G Ninja -DCMAKE_UNITY_BUILD=ON -DSTOKER_SOURCE="$source" \
+cmake -S "$source/tests/integration/subproject" -B "$work" -G Ninja -DSTOKER_SOURCE="$source" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_FLAGS="-O0 $flags" \
-  --log-level=WARNING
+  -DCMAKE_UNITY_BUILD=ON --log-level=WARNING
 cmake --build "$work" --target outside
 if grep -q -- -Werror "$work/build.ninja"; then
   echo "warnings are errors in another's project"
