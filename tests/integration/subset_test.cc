@@ -18,7 +18,6 @@
 namespace stoker {
 namespace {
 
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
