@@ -26,7 +26,7 @@ _PAGE = "docs/pipeline.md"
 _BEGIN, _END = "<!-- ops: generated -->", "<!-- end of ops -->"
 _WIDTH = 120
 
-# Ops without a class and a row: OwnOp is reserved, and no server runs it yet.
+# Ops without a class and a row that are made from the proto: OwnOp's arguments are what each own op has.
 _LEFT_OUT = {"OwnOp"}
 
 # Where torchvision's signature says what the proto cannot: arguments that go by name only, one that has to be given

@@ -145,6 +145,7 @@ std::string StatsDocument(const LoaderStats& stats) {
                  {"read", Seconds(stats.server.read())},
                  {"decode", Seconds(stats.server.decode())},
                  {"augment", Seconds(stats.server.augment())},
+                 {"own_ops", Seconds(stats.server.own_ops())},
                  {"pack", Seconds(stats.server.pack())}}},
                {"servers", servers},
                {"warnings", stats.warnings}});

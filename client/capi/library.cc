@@ -7,6 +7,7 @@
 #include "client/capi/stoker.h"
 #include "client/device/registry/open_device.h"
 #include "client/fleet/client.h"
+#include "common/identity/draws.h"
 #include "common/status_macros.h"
 
 using stoker::Call;
@@ -23,6 +24,10 @@ stoker_code stoker_check_device(const char* device) {
     if (device == nullptr) return stoker::NullPointer("device");
     return stoker::OpenDevice(device).status();
   });
+}
+
+void stoker_draws_fill(uint64_t key, uint64_t position, uint64_t word, uint32_t* words, size_t count) {
+  stoker::Draws(key, position, word).Fill({words, count});
 }
 
 void stoker_free(char* text) { std::free(text); }

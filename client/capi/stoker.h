@@ -37,7 +37,7 @@ extern "C" {
 
 // This number is raised when a function is added. A change that breaks callers raises the library's major version
 // instead, which is 1 in libstoker.so.1.
-#define STOKER_ABI_VERSION 4
+#define STOKER_ABI_VERSION 5
 
 // gRPC's canonical codes.
 typedef enum stoker_code {
@@ -92,6 +92,10 @@ STOKER_EXPORT stoker_code stoker_list(const char* options, char** json);
 // ["cpu1:7077: name not found"]; nothing of those that can be reached, or of more than a few. `options` are those of
 // stoker_list. Blocks for as long as names are looked up, and half a second for each server. Since ABI version 3.
 STOKER_EXPORT stoker_code stoker_obstacles(const char* options, char** json);
+
+// Sets `words` to random words number `word`, `word` + 1, … of the draws that an op of one's own has for a sample, by
+// the key and the position that its server told. Since ABI version 5.
+STOKER_EXPORT void stoker_draws_fill(uint64_t key, uint64_t position, uint64_t word, uint32_t* words, size_t count);
 
 // ---- loaders ----
 

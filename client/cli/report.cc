@@ -26,6 +26,7 @@ std::vector<Stage> Stages(const v1::StageTimes& times) {
   std::vector<Stage> stages = {{"read", times.read() / 1e9, 0},
                                {"decode", times.decode() / 1e9, 0},
                                {"augment", times.augment() / 1e9, 0},
+                               {"own_ops", times.own_ops() / 1e9, 0},
                                {"pack", times.pack() / 1e9, 0}};
   double work = 0;
   for (const Stage& stage : stages) work += stage.seconds;
@@ -34,7 +35,7 @@ std::vector<Stage> Stages(const v1::StageTimes& times) {
 }
 
 double WorkSeconds(const v1::StageTimes& times) {
-  return (times.read() + times.decode() + times.augment() + times.pack()) / 1e9;
+  return (times.read() + times.decode() + times.augment() + times.own_ops() + times.pack()) / 1e9;
 }
 
 // Spreads `seconds` over the samples that were received. These are more than were handed out, since spans come ahead.

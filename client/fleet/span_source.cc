@@ -321,6 +321,7 @@ void SpanSource::OnGoodSpan(int id, Ticket ticket, const SpanMessage& message, s
     totals_.server.set_read(totals_.server.read() + times.read());
     totals_.server.set_decode(totals_.server.decode() + times.decode());
     totals_.server.set_augment(totals_.server.augment() + times.augment());
+    totals_.server.set_own_ops(totals_.server.own_ops() + times.own_ops());
     totals_.server.set_pack(totals_.server.pack() + times.pack());
     const absl::Duration queued = absl::Nanoseconds(static_cast<int64_t>(times.wait()));
     AddCancels(scheduler_.Done(id, ticket, begun, queued), cancels);

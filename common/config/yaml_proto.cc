@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/check.h"
@@ -52,15 +54,52 @@ class Reader {
     for (const YamlNode& child : node.children) {
       const std::string child_path = path.empty() ? Shown(child.key) : absl::StrCat(path, ".", Shown(child.key));
       const FieldDescriptor* field = FindField(*message.GetDescriptor(), child.key);
+      const bool own_op = field == nullptr && IsOwnOp(child, *message.GetDescriptor());
+      if (own_op) field = message.GetDescriptor()->FindFieldByName("own_op");
       if (field == nullptr) return UnknownKey(child, child_path, *message.GetDescriptor());
+      if (const auto first = seen.find(field); own_op && first != seen.end())
+        return Rivals(child, child_path, *first->second);
       if (!seen.emplace(field, &child).second) return RepeatedKey(child, child_path, *seen[field]);
       if (const FieldDescriptor* rival = RivalOf(*field, message)) return Rivals(child, child_path, *seen[rival]);
-      STOKER_RETURN_IF_ERROR(ReadField(child, child_path, *field, message));
+      STOKER_RETURN_IF_ERROR(own_op ? ReadOwnOp(child, child_path, *field, message)
+                                    : ReadField(child, child_path, *field, message));
     }
     return absl::OkStatus();
   }
 
  private:
+  // Whether a key that is no op's may be that of an op which a server's operator brings. What looks like a mistake in
+  // writing a known key is one.
+  static bool IsOwnOp(const YamlNode& node, const Descriptor& type) {
+    const auto in_name = [](char c) { return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_'; };
+    if (type.FindFieldByName("own_op") == nullptr || node.key.empty() || !absl::ascii_islower(node.key[0]) ||
+        !std::all_of(node.key.begin(), node.key.end(), in_name))
+      return false;
+    return DidYouMean(node.key, Candidates(type)).empty();
+  }
+
+  // Reads `fog: {amount: 0.2}` into the message's `field`, own_op, which has a name and arguments. Values stay as they
+  // are written, since only the op knows their types.
+  absl::Status ReadOwnOp(const YamlNode& node, const std::string& path, const FieldDescriptor& field,
+                         Message& message) const {
+    Message& op = *message.GetReflection()->MutableMessage(&message, &field);
+    const Descriptor& type = *op.GetDescriptor();
+    op.GetReflection()->SetString(&op, type.FindFieldByName("name"), node.key);
+    if (node.kind == YamlNode::Kind::kNothing) return absl::OkStatus();
+    if (node.kind != YamlNode::Kind::kMapping) return Expected("a mapping of arguments", node, path);
+    for (const YamlNode& child : node.children) {
+      const std::string child_path = absl::StrCat(path, ".", Shown(child.key));
+      if (child.kind != YamlNode::Kind::kScalar) return Expected("a number, a text, true or false", child, child_path);
+      Message& argument = *op.GetReflection()->AddMessage(&op, type.FindFieldByName("arguments"));
+      const auto set = [&](const char* name, const std::string& value) {
+        argument.GetReflection()->SetString(&argument, argument.GetDescriptor()->FindFieldByName(name), value);
+      };
+      set("name", child.key);
+      set("value", child.text);
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status ReadField(const YamlNode& node, const std::string& path, const FieldDescriptor& field,
                          Message& message) const {
     if (field.is_map()) return ReadMap(node, path, field, message);
@@ -126,11 +165,15 @@ class Reader {
     return Expected("a mapping", node, path, lacks_colon ? absl::StrCat("; write '", node.text, ":'") : "");
   }
 
+  static std::vector<std::string> Candidates(const Descriptor& type) {
+    std::vector<std::string> candidates = KeysOf(type);
+    for (int i = 0; i < type.field_count(); ++i) candidates.push_back(type.field(i)->name());
+    return candidates;
+  }
+
   absl::Status UnknownKey(const YamlNode& node, const std::string& path, const Descriptor& type) const {
     const std::vector<std::string> keys = KeysOf(type);
-    std::vector<std::string> candidates = keys;
-    for (int i = 0; i < type.field_count(); ++i) candidates.push_back(type.field(i)->name());
-    std::string hint = DidYouMean(node.key, candidates);
+    std::string hint = DidYouMean(node.key, Candidates(type));
     if (hint.empty()) hint = keys.empty() ? "; none is known here" : "; known are " + absl::StrJoin(keys, ", ");
     return Error(node.key_position, path, "unknown key" + hint);
   }

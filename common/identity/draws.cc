@@ -20,6 +20,14 @@ uint64_t Draws::MixedKey(const DrawKey& key) { return MixAll({kDrawDomain, key.s
 
 Draws::Draws(const DrawKey& key) : key_(MixedKey(key)), position_(key.position) {}
 
+Draws::Draws(uint64_t mixed_key, uint64_t position, uint64_t word)
+    : key_(mixed_key), position_(position), next_block_(word / 4) {
+  const int used = static_cast<int>(word % 4);
+  if (used == 0) return;
+  block_ = NextBlock();
+  used_ = used;
+}
+
 std::array<uint32_t, 4> Draws::NextBlock() {
   const uint64_t block = next_block_++;
   const r123::Philox4x32::ctr_type counter = {{static_cast<uint32_t>(position_), static_cast<uint32_t>(position_ >> 32),

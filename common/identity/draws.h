@@ -36,6 +36,9 @@ class Draws {
  public:
   explicit Draws(const DrawKey& key);
 
+  // Goes on where `word` words were drawn by the DrawKey with this MixedKey and position.
+  Draws(uint64_t mixed_key, uint64_t position, uint64_t word);
+
   // Returns Philox's key: a hash of all members of the DrawKey but its position.
   static uint64_t MixedKey(const DrawKey& key);
 

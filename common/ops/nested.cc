@@ -101,6 +101,12 @@ const Transforms* NestedTransforms(const v1::Op& op) {
   return nullptr;
 }
 
+Transforms* MutableNestedTransforms(v1::Op& op) {
+  if (op.has_random_apply()) return op.mutable_random_apply()->mutable_transforms();
+  if (op.has_random_choice()) return op.mutable_random_choice()->mutable_transforms();
+  return nullptr;
+}
+
 std::vector<bool> ChosenTransforms(const v1::Op& op, const DrawKey& key) {
   Draws draws(key);
   if (op.has_random_apply())

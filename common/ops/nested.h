@@ -15,6 +15,7 @@ namespace stoker {
 
 // The ops inside of a RandomApply or RandomChoice; null for others.
 const google::protobuf::RepeatedPtrField<v1::Op>* NestedTransforms(const v1::Op& op);
+google::protobuf::RepeatedPtrField<v1::Op>* MutableNestedTransforms(v1::Op& op);
 
 // Which of them happen, by the key of the op that they stand in, which is valid.
 std::vector<bool> ChosenTransforms(const v1::Op& op, const DrawKey& key);

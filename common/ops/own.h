@@ -9,7 +9,8 @@
 
 namespace stoker {
 
-// An op that an operator brings. Its place is reserved: no server runs one yet, so that none is valid.
+// An op that an operator brings. What it does is in a LoadedOp, which a server has and a client has not: where there is
+// none, nothing is known of the op but its name.
 template <>
 struct Description<v1::OwnOp> {
   static constexpr Placements kPlacements = kServerOnly;
@@ -17,9 +18,9 @@ struct Description<v1::OwnOp> {
   static absl::Status Validate(const v1::OwnOp& op);
   static void FillDefaults(v1::OwnOp&) {}
   static bool IsDeterministic(const v1::OwnOp&) { return false; }
-  static std::optional<ImageSize> OutputSize(const v1::OwnOp&, std::optional<ImageSize>) { return std::nullopt; }
+  static std::optional<ImageSize> OutputSize(const v1::OwnOp& op, std::optional<ImageSize> input);
   static absl::Status Draw(const v1::OwnOp& op, Drawing& drawing);
-  static Cost CostOf(const v1::OwnOp&, ImageSize, ImageSize) { return {}; }
+  static Cost CostOf(const v1::OwnOp&, ImageSize input, ImageSize output);
 };
 
 }  // namespace stoker

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "common/fields/schema.h"
 #include "common/identity/draws.h"
@@ -101,9 +103,23 @@ struct MaskParameters {
   friend bool operator==(const MaskParameters&, const MaskParameters&) = default;
 };
 
+class LoadedOp;
+
+// The value of an own op's argument.
+using OwnValue = std::variant<double, int64_t, bool, std::string>;
+
+// What an operator's own op does. It draws when it runs, by `key`.
+struct OwnParameters {
+  const LoadedOp* op = nullptr;
+  std::vector<OwnValue> values;  // of all its arguments
+  DrawKey key;
+  ImageSize size;  // of the result
+  friend bool operator==(const OwnParameters&, const OwnParameters&) = default;
+};
+
 using OpParameters =
     std::variant<CropParameters, ResizeParameters, FlipParameters, ColorParameters, SharpnessParameters, BlurParameters,
-                 AffineParameters, EraseParameters, MaskParameters>;
+                 AffineParameters, EraseParameters, MaskParameters, OwnParameters>;
 
 }  // namespace stoker
 

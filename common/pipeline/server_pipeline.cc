@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/loaded_ops.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/device_pipeline.h"
@@ -85,6 +86,9 @@ absl::Status CheckPixels(const OpParameters& op, ImageSize& size, uint64_t max_p
   } else if (const auto* resize = std::get_if<ResizeParameters>(&op)) {
     size = resize->size;
     height = std::max(height, static_cast<uint64_t>(size.height));
+  } else if (const auto* own = std::get_if<OwnParameters>(&op)) {
+    size = own->size;
+    height = static_cast<uint64_t>(size.height);
   }
   if (height * static_cast<uint64_t>(size.width) <= max_pixels) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat("from ", before.width, "×", before.height, " to ", size.width, "×",
@@ -109,6 +113,7 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   STOKER_ASSIGN_OR_RETURN(const std::vector<int> sources, Sources(pipeline, schema));
   ServerPipeline server;
   server.pipeline_ = pipeline;
+  STOKER_RETURN_IF_ERROR(ResolveOwnOps(server.pipeline_));
   server.ops_ = ServerOps(pipeline);
   for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
@@ -291,6 +296,7 @@ absl::Status ServerPipeline::CheckPreparedSettings(const SourceField& source) co
 absl::Status ServerPipeline::CheckOutputs() {
   STOKER_RETURN_IF_ERROR(CheckMaps());
   STOKER_RETURN_IF_ERROR(CheckPoints());
+  STOKER_RETURN_IF_ERROR(CheckOwnOps());
   STOKER_RETURN_IF_ERROR(CheckCasts());
   STOKER_RETURN_IF_ERROR(AddSanitizers());
   const bool has_image =
@@ -345,6 +351,19 @@ absl::Status ServerPipeline::CheckPoints() const {
                                                  moved->field.name(),
                                                  "' as it was before it was prepared; take the "
                                                  "dataset that it was prepared from, or leave one of the two out"));
+}
+
+// Checks that no own op changes the size of an image on which other fields lie, which would not follow.
+absl::Status ServerPipeline::CheckOwnOps() const {
+  const auto follower =
+      std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.map() || o.points(); });
+  if (follower == outputs_.end()) return absl::OkStatus();
+  for (const v1::Op& op : pipeline_.ops())
+    if (const LoadedOp* const changing = SizeChangingOp(op))
+      return absl::InvalidArgumentError(
+          absl::StrCat("the own op '", changing->name(), "' changes the image's size, and '", follower->field.name(),
+                       "', which lies on the image, cannot follow; name the other fields in pipeline.fields"));
+  return absl::OkStatus();
 }
 
 // Checks that what is converted here is sent, and is neither an image nor a map.

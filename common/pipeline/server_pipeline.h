@@ -130,6 +130,7 @@ class ServerPipeline {
   absl::Status CheckOutputs();
   absl::Status CheckMaps() const;
   absl::Status CheckPoints() const;
+  absl::Status CheckOwnOps() const;
   absl::Status AddSanitizers();
   absl::Status AddSanitizer(const v1::SanitizeBoundingBoxes& op);
 

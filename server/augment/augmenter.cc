@@ -1,10 +1,13 @@
 #include "server/augment/augmenter.h"
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 #include <variant>
 
 #include "common/check.h"
+#include "common/ops/loaded_ops.h"
+#include "common/status_macros.h"
 #include "server/augment/affine.h"
 #include "server/augment/color/color.h"
 #include "server/augment/erase.h"
@@ -27,6 +30,12 @@ SourceImage Narrowed(const SourceImage& image, const Region& inner) {
   view.pixels = view.At(inner.top - image.region.top, inner.left - image.region.left);
   view.size = inner.size;
   return {view, inner, image.eighths};
+}
+
+// Copies `image` to rows of packed RGB.
+void Pack(const ImageView& image, uint8_t* out) {
+  for (int64_t y = 0; y < image.size.height; ++y)
+    for (int64_t x = 0; x < image.size.width; ++x, out += kChannels) CopyPixel(image.At(y, x), out);
 }
 
 // Returns the crop in pixels of the image at `eighths` of its size, where it may be fractional.
@@ -59,6 +68,7 @@ struct Augmenter::Run {
   const SourceImage& in;
   uint8_t* out;
   const Interrupt& interrupt;
+  absl::Status& status;
 
   void operator()(const Geometry& geometry) const {
     if (geometry.resize.has_value()) return Resize(geometry);
@@ -90,10 +100,24 @@ struct Augmenter::Run {
   void operator()(const Coloring& coloring) const { ApplyColors(coloring.ops, planned.made.size, out); }
   void operator()(const EraseParameters& erase) const { EraseRectangle(erase, planned.made.size, out); }
   void operator()(const MaskParameters& mask) const { MaskPixels(mask, planned.made.size, out); }
+
+  // An own op gets packed pixels of three bytes.
+  void operator()(const OwnParameters& own) const {
+    ImageView view = Narrowed(in, planned.needed).view;
+    std::vector<uint8_t> packed;
+    if (view.pixel_bytes != kChannels || view.stride != view.size.width * kChannels) {
+      packed.resize(Bytes(view.size));
+      Pack(view, packed.data());
+      view.pixels = packed.data();
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    status = own.op->Apply(own.values, own.key, view.pixels, view.size, out, planned.made.size);
+    augmenter.own_nanoseconds_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count();
+  }
 };
 
-void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
-                      const Interrupt& interrupt) {
+absl::Status Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
+                              const Interrupt& interrupt) {
   const std::vector<PlannedStep>& steps = plan.steps();
   STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(plan.result()));
   STOKER_CHECK(image.eighths == 8 || image.eighths == plan.target().eighths);
@@ -102,7 +126,7 @@ void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span
   SourceImage current = image;
   uint8_t* made = nullptr;
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (i > 0 && interrupt.raised()) return;
+    if (i > 0 && interrupt.raised()) return absl::OkStatus();
     const PlannedStep& planned = steps[i];
     if (!planned.step.in_place()) {
       if (i < last && !steps[i + 1].step.in_place() && OnlyNarrows(planned)) {
@@ -112,10 +136,13 @@ void Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span
       }
       made = i == last ? out.data() : Reserve(Bytes(planned.made.size), back_);
     }
-    std::visit(Run{*this, planned, current, made, interrupt}, planned.step.action);
+    absl::Status status;
+    std::visit(Run{*this, planned, current, made, interrupt, status}, planned.step.action);
+    STOKER_RETURN_IF_ERROR(status);
     current = Packed(made, planned.made);
     if (!planned.step.in_place()) std::swap(front_, back_);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace stoker

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/augment/crop_flip.h"
 #include "server/augment/image_plan.h"
 #include "server/augment/resize/resize.h"
@@ -27,13 +29,18 @@ inline SourceImage SourceOf(const DecodedImage& image) { return {image.view(), i
 // Carries out plans. The last step writes straight to the result's place in the span.
 //
 // An augmenter is used by one thread at a time. It keeps scratch memory from image to image. It writes the same bytes
-// on every CPU. It cannot fail, because sizes were settled when the parameters were drawn.
+// on every CPU. Only own ops can fail: sizes were settled when the parameters were drawn.
 class Augmenter {
  public:
   // Carries out `plan` on `image` and writes H×W×3 packed uint8 to `out`, which has exactly the bytes of plan.result().
   // `image` covers plan.target() and has either the target's reduced size or the full one. Pixels beyond the target
   // change nothing. Once `interrupt` is raised it returns early, and `out` holds garbage.
-  void Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out, const Interrupt& interrupt = {});
+  // DataLoss or Internal is what an own op returned; `out` holds garbage then too.
+  absl::Status Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
+                     const Interrupt& interrupt = {});
+
+  // Returns the nanoseconds that own ops took since the last call, and begins anew.
+  uint64_t TakeOwnNanoseconds() { return std::exchange(own_nanoseconds_, 0); }
 
  private:
   struct Run;
@@ -42,6 +49,7 @@ class Augmenter {
   Resizer resizer_;
   Smoother smoother_;
   std::vector<uint8_t> front_, back_;  // the latest intermediate image, and room for the next one
+  uint64_t own_nanoseconds_ = 0;
 };
 
 }  // namespace stoker

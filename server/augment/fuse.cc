@@ -126,6 +126,8 @@ class Fuser {
     steps_.back().ops.push_back(op);
   }
 
+  void Add(int op, const OwnParameters& own) { Append(op, own, own.size); }
+
   template <typename Other>
   void Add(int op, const Other& other) {
     Append(op, other, size_);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/ops/loaded_ops.h"
 
 namespace stoker {
 namespace {
@@ -78,6 +79,9 @@ struct Words {
   }
   std::string operator()(const EraseParameters&) const { return "erase a rectangle"; }
   std::string operator()(const MaskParameters&) const { return "mask pixels"; }
+  std::string operator()(const OwnParameters& own) const {
+    return absl::StrCat("this server's own ", own.op->name(), ", version ", own.op->version());
+  }
 };
 
 }  // namespace

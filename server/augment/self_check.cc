@@ -91,7 +91,7 @@ absl::Status AppendPixels(const std::string& file, std::vector<uint8_t>& pixels)
     const size_t result_bytes = plan.result().height * plan.result().width * 3;
     STOKER_RETURN_IF_ERROR(decoder.Decode(plan.target(), image));
     pixels.resize(pixels.size() + result_bytes);
-    augmenter.Apply(plan, SourceOf(image), std::span(pixels).last(result_bytes));
+    STOKER_RETURN_IF_ERROR(augmenter.Apply(plan, SourceOf(image), std::span(pixels).last(result_bytes)));
   }
   return absl::OkStatus();
 }

@@ -20,6 +20,7 @@ constexpr uint64_t kMostPixels = uint64_t{1} << 26;
 constexpr uint64_t kLeastPixels = uint64_t{1} << 22;
 constexpr uint64_t kLeastConnectionsPerPeer = 64;
 constexpr uint64_t kLeastReadAhead = uint64_t{64} << 20;
+constexpr uint64_t kDefaultPythonMemory = uint64_t{1} << 30, kLeastPythonMemory = uint64_t{16} << 20;
 
 // The least size of a raw cache's folder.
 constexpr uint64_t kLeastDisk = uint64_t{64} << 20;
@@ -116,6 +117,24 @@ absl::Status ResolveConnections(const v1::LimitsConfig& limits, Settings& settin
   return absl::OkStatus();
 }
 
+absl::Status ResolvePythonOps(const v1::PythonOpsConfig& config, Settings& settings) {
+  settings.python = config.python().empty() ? "python3" : config.python();
+  const double seconds = config.seconds() == 0 ? 10 : config.seconds();
+  if (!(seconds > 0 && seconds <= kMostSampleSeconds))
+    return absl::InvalidArgumentError(
+        absl::StrCat("python_ops.seconds: ", seconds, " is not above 0 and up to ", kMostSampleSeconds));
+  settings.python_patience = absl::Seconds(seconds);
+  settings.python_memory_bytes = kDefaultPythonMemory;
+  if (config.memory().empty()) return absl::OkStatus();
+  const auto bytes = ParseByteSize(config.memory());
+  if (!bytes.ok()) return absl::InvalidArgumentError(absl::StrCat("python_ops.memory: ", bytes.status().message()));
+  if (*bytes < kLeastPythonMemory)
+    return absl::InvalidArgumentError(
+        absl::StrCat("python_ops.memory: ", *bytes, " bytes are fewer than ", kLeastPythonMemory));
+  settings.python_memory_bytes = *bytes;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsLoopback(const std::string& host) {
@@ -175,6 +194,7 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   settings.idle = absl::Seconds(config.limits().idle_seconds() == 0 ? 10 : config.limits().idle_seconds());
   settings.cache_dir = config.cache_dir().empty() ? DefaultCacheDir() : config.cache_dir();
   STOKER_RETURN_IF_ERROR(ResolveConnections(config.limits(), settings));
+  STOKER_RETURN_IF_ERROR(ResolvePythonOps(config.python_ops(), settings));
   settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
   return settings;
 }

@@ -44,6 +44,9 @@ struct Settings {
     TlsFiles files;
   };
   std::optional<Tls> tls;
+  std::string python;                // the program that runs ops in Python
+  absl::Duration python_patience;    // for such an op and one sample
+  uint64_t python_memory_bytes = 0;  // by which one of its processes may grow
 };
 
 // Whether `host` of Settings is reached from this machine alone.

@@ -11,6 +11,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "common/config/yaml_proto.h"
+#include "common/ops/loaded_ops.h"
 #include "common/status_macros.h"
 #include "server/config/resources.h"
 #include "server/config/settings.h"
@@ -25,6 +26,7 @@
 #include "server/main/supervisor.h"
 #include "server/main/warm_command.h"
 #include "server/observe/log.h"
+#include "server/plugin/op_library.h"
 #include "server/read/synthetic/synthetic.h"
 #include "spdlog/spdlog.h"
 
@@ -41,6 +43,8 @@ constexpr char kExamples[] = R"(Examples:
       Serve what a configuration file lists.
   stokerd serve --synthetic 224x224x3
       Serve made-up samples, to measure everything but decoding.
+  stokerd serve --data /data/imagenet/train --ops my_ops.py
+      Offer ops of your own too, which pipelines name as any other.
   stokerd check --config /etc/stoker/stokerd.yaml
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
   stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
@@ -64,6 +68,7 @@ struct Flags {
   std::string raw_memory, raw_disk, raw_disk_size;
   std::vector<std::string> datasets;  // of `warm`: those to read
   uint32_t workers = 0;
+  std::vector<std::string> ops;
   bool insecure = false;
   ContentCheck content;
 };
@@ -99,6 +104,8 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--raw-cache-size", flags.raw_disk_size, "The most that it takes, such as 1TiB")
       ->envname("STOKER_RAW_CACHE_SIZE")
       ->type_name("SIZE");
+  command.add_option("--ops", flags.ops, "A file with ops of your own: a shared object, or Python's (may be repeated)")
+      ->type_name("FILE");
   command.add_option("--cache-dir", flags.cache_dir, "Where dataset indexes are kept [~/.cache/stoker]")
       ->envname("STOKER_CACHE_DIR")
       ->type_name("DIR");
@@ -134,6 +141,7 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   if (!flags.raw_disk.empty()) config.mutable_raw_cache()->mutable_disk()->set_path(flags.raw_disk);
   if (!flags.raw_disk_size.empty()) config.mutable_raw_cache()->mutable_disk()->set_size(flags.raw_disk_size);
   if (!flags.cache_dir.empty()) config.set_cache_dir(flags.cache_dir);
+  for (const std::string& file : flags.ops) config.add_ops(file);
   if (flags.workers != 0) config.set_workers(flags.workers);
   if (flags.insecure) config.set_insecure(true);
   // Read as the file would be: the same names, the same errors.
@@ -145,11 +153,25 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   return config;
 }
 
+// Loads the configuration's own ops, before any op is used. `processes` of Python are started for those in Python.
+absl::Status LoadOwnOps(const v1::ServerConfig& config, const Settings& settings, int processes) {
+  STOKER_ASSIGN_OR_RETURN(
+      LoadedOps ops, LoadOps({config.ops().begin(), config.ops().end()}, {.python = settings.python,
+                                                                          .patience = settings.python_patience,
+                                                                          .memory_bytes = settings.python_memory_bytes,
+                                                                          .processes = processes}));
+  for (const auto& op : ops)
+    spdlog::info("own op {}, version {}, check {:016x}", op->name(), op->version(), op->check());
+  SetLoadedOps(std::move(ops));
+  return absl::OkStatus();
+}
+
 absl::Status Serve(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
   RaiseFileLimit();
   STOKER_ASSIGN_OR_RETURN(Settings settings, Resolve(config));
+  STOKER_RETURN_IF_ERROR(LoadOwnOps(config, settings, settings.workers));
   STOKER_ASSIGN_OR_RETURN(const Access::Options access, AccessOptions(config));
   STOKER_RETURN_IF_ERROR(
       Access::Create(access, absl::Now).status());  // Says now what would be said after the datasets.
@@ -200,6 +222,8 @@ absl::Status RunCheck(const Flags& flags) {
   v1::LogConfig quiet;
   quiet.set_level(v1::LOG_LEVEL_WARNING);
   SetUpLog(quiet);
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  STOKER_RETURN_IF_ERROR(LoadOwnOps(config, settings, 1));
   return Check(config, flags.content);
 }
 

@@ -39,7 +39,7 @@ absl::StatusOr<MadeFile> PackedMaker::Run(std::span<const uint8_t> file) {
   STOKER_ASSIGN_OR_RETURN(const ImagePlan plan, PlanFor(size));
   STOKER_RETURN_IF_ERROR(decoder_.Decode(plan.target(), image_));
   pixels_.resize(plan.result().height * plan.result().width * 3);
-  augmenter_.Apply(plan, SourceOf(image_), pixels_);
+  STOKER_RETURN_IF_ERROR(augmenter_.Apply(plan, SourceOf(image_), pixels_));
   const bool scales = IsJpeg(AsText(file)) && pipeline_.jpeg_scaling() != v1::JPEG_SCALING_EXACT;
   return MadeFile{.bytes = PackImage(plan.result(), pixels_), .might_be_scaled = scales && LeavesScalingOpen(plan)};
 }

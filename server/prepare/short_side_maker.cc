@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<uint8_t>> ShortSideMaker::Reduce(ImageSize size, std:
   const ImagePlan plan = ImagePlan::Make(size, ops, v1::JPEG_SCALING_EXACT);
   STOKER_RETURN_IF_ERROR(decoder_.Decode(plan.target(), image_));
   reduced_.resize(reduced.height * reduced.width * 3);
-  augmenter_.Apply(plan, SourceOf(image_), reduced_);
+  STOKER_RETURN_IF_ERROR(augmenter_.Apply(plan, SourceOf(image_), reduced_));
   const JpegLayout layout = {static_cast<int>(settings_.restart_interval()), settings_.strip()};
   return CompressJpeg(reduced_, reduced, static_cast<int>(settings_.quality()), layout, file);
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/loaded_ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/augment/explain.h"
@@ -172,6 +173,7 @@ v1::ListDatasetsResponse Engine::ListDatasets(const std::function<bool(const std
     named.set_name(name);
     *named.mutable_pipeline() = pipeline;
   }
+  for (const auto& op : GetLoadedOps()) *response.add_own_ops() = InfoOf(*op);
   return response;
 }
 
@@ -227,6 +229,7 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
   STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
   STOKER_ASSIGN_OR_RETURN(const JobSamples samples,
                           Select(*catalog, request.dataset(), request.subset(), request.shuffle()));
+  *response.mutable_pipeline() = pipeline.pipeline();
   *response.mutable_identity() = IdentityOf(*dataset, samples);
   response.set_dataset_samples(dataset->size());
   response.set_dataset_fingerprint(dataset->fingerprint());

@@ -11,7 +11,6 @@
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/augment/points.h"
-#include "server/work/stage_clock.h"
 
 namespace stoker {
 namespace {
@@ -192,7 +191,7 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   const SourceImage image = {{pixels, size, static_cast<ptrdiff_t>(size.width * kChannels)}, WholeOf(size)};
   const absl::Status status = MakeFrom(task, size, image);
   ReleaseLarge(dense_map_);
-  clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
+  BookAugmenting(clock, times);
   return status;
 }
 
@@ -248,7 +247,7 @@ absl::Status SampleMaker::MakeFromFile(const Task& task, int source, ImageSize s
         MakeFrom(task, size,
                  kept == nullptr ? SourceOf(image_)
                                  : SourceImage{{kept->data(), whole.size, whole.size.width * 3}, whole, eighths});
-    clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
+    BookAugmenting(clock, times);
     STOKER_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
@@ -296,14 +295,22 @@ absl::Status SampleMaker::MakeFrom(const Task& task, ImageSize size, const Sourc
   return absl::OkStatus();
 }
 
+void SampleMaker::BookAugmenting(StageClock& clock, v1::StageTimes& times) {
+  clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
+  const uint64_t own = augmenter_.TakeOwnNanoseconds();
+  if (own == 0) return;
+  times.set_augment(times.augment() - std::min(own, times.augment()));
+  times.set_own_ops(times.own_ops() + own);
+}
+
 absl::Status SampleMaker::MakeView(const Task& task, const View& view, const SourceImage& image) {
   if (!view.output.map()) {
-    augmenter_.Apply(*view.plan, image, view.slot, task.interrupt);
+    STOKER_RETURN_IF_ERROR(augmenter_.Apply(*view.plan, image, view.slot, task.interrupt));
     return task.interrupt.status();
   }
   const ImageSize size = view.plan->result();
   made_map_.resize(size.height * size.width * kChannels);
-  augmenter_.Apply(*view.plan, image, made_map_, task.interrupt);
+  STOKER_RETURN_IF_ERROR(augmenter_.Apply(*view.plan, image, made_map_, task.interrupt));
   STOKER_RETURN_IF_ERROR(task.interrupt.status());
   const absl::Status status = WriteMapValues(made_map_, view.output.field.kind(), view.output.field.dtype(), view.slot);
   ReleaseLarge(made_map_);

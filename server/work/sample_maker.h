@@ -15,6 +15,7 @@
 #include "server/pack/span_writer.h"
 #include "server/read/dataset.h"
 #include "server/work/decoded_cache.h"
+#include "server/work/stage_clock.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -130,6 +131,9 @@ class SampleMaker {
 
   // Makes those unmade views of an image of `size` that want it as large as `image`.
   absl::Status MakeFrom(const Task& task, ImageSize size, const SourceImage& image);
+
+  // Books what `clock` measured since it was read last as augmenting, but for the time in own ops.
+  void BookAugmenting(StageClock& clock, v1::StageTimes& times);
 
   // Makes one view, which has its plan, into its slot.
   absl::Status MakeView(const Task& task, const View& view, const SourceImage& image);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/check.h"
 #include "server/augment/augmenter.h"
 #include "server/decode/decoder.h"
 #include "tests/bench/engine_costs.h"
@@ -80,7 +81,7 @@ std::vector<std::vector<uint8_t>> Squeeze(const Photos& photos) {
     const ImageSize size = *decoder.Open(photos.samples[i].fields[0], {});
     const ImagePlan plan = ImagePlan::Make(size, ops, v1::JPEG_SCALING_EXACT);
     if (!decoder.Decode(plan.target(), image).ok()) continue;
-    augmenter.Apply(plan, SourceOf(image), images.emplace_back(kSize.height * kSize.width * 3));
+    STOKER_CHECK(augmenter.Apply(plan, SourceOf(image), images.emplace_back(kSize.height * kSize.width * 3)).ok());
   }
   return images;
 }
@@ -105,7 +106,7 @@ class Timer {
   void ApplyToAll(const ImagePlan& plan) {
     for (const std::vector<uint8_t>& image : images_) {
       const ImageView view = {image.data(), kSize, static_cast<ptrdiff_t>(kSize.width * 3)};
-      augmenter_.Apply(plan, {view, WholeOf(kSize)}, out_);
+      STOKER_CHECK(augmenter_.Apply(plan, {view, WholeOf(kSize)}, out_).ok());
     }
   }
 

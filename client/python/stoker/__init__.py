@@ -36,6 +36,7 @@ from .errors import (
     UnimplementedError,
 )
 from .loader import Loader, Sampler
+from .ops import BadSample, op
 from .outputs import use_on
 from .overlap import Overlap
 from .ragged import Ragged
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
+    "BadSample",
     "Batch",
     "BatchInfo",
     "CancelledError",
@@ -77,6 +79,7 @@ __all__ = [
     "UnimplementedError",
     "convert",
     "folds",
+    "op",
     "servers_offer",
     "transforms",
     "use_on",

@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 import threading
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Callable, Optional, TypeVar
 
@@ -15,7 +15,7 @@ from .errors import ForkedError, LibraryError, error_of
 T = TypeVar("T")
 
 #: The oldest STOKER_ABI_VERSION that this package can use.
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 OK = 0
 DEADLINE_EXCEEDED = 4
@@ -58,6 +58,7 @@ _FUNCTIONS = {
     "stoker_error": (c_char_p, []),
     "stoker_check_device": (c_int, [c_char_p]),
     "stoker_free": (None, [c_void_p]),
+    "stoker_draws_fill": (None, [c_uint64, c_uint64, c_uint64, c_void_p, c_size_t]),
     "stoker_obstacles": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_list": (c_int, [c_char_p, POINTER(c_void_p)]),
     "stoker_loader_create": (c_int, [c_char_p, POINTER(c_void_p)]),

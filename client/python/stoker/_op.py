@@ -69,3 +69,19 @@ class Op:
 
     def __hash__(self) -> int:
         return hash(repr(self))
+
+
+class OwnOp(Op):
+    """An op that the servers' operator brings, by its name: ``OwnOp("fog", amount=0.2)``.
+
+    ``stoker list`` shows which there are, and with which arguments. Servers refuse a name or an argument that they do not
+    know, and say which they have. It runs on the server.
+    """
+
+    def __init__(self, name: str, /, *, placement: Optional[str] = None, **arguments: Any) -> None:
+        super().__init__(placement=placement, **arguments)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name

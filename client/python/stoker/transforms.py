@@ -16,10 +16,10 @@ device makes floats. Images are uint8, height × width × channels, until ToDtyp
 
 from . import _ops
 from ._compose import Compose
-from ._op import Op
+from ._op import Op, OwnOp
 from ._ops import *  # noqa: F403
 from ._pipeline import Pipeline, Views, options_of, with_dtype  # noqa: F401  The last two are for tests and tools.
 from ._convert import ConversionError, convert
 
-__all__ = ["Compose", "ConversionError", "Op", "Pipeline", "Views", "convert"]
+__all__ = ["Compose", "ConversionError", "Op", "OwnOp", "Pipeline", "Views", "convert"]
 __all__ += _ops.__all__

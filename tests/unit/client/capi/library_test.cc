@@ -8,6 +8,7 @@
 
 #include "client/capi/boundary.h"
 #include "client/capi/stoker.h"
+#include "common/identity/draws.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -22,6 +23,15 @@ using testing::MatchesRegex;
 TEST(CapiLibraryTest, SaysItsVersions) {
   EXPECT_EQ(stoker_abi_version(), STOKER_ABI_VERSION);
   EXPECT_THAT(stoker_version(), MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST(CapiLibraryTest, DrawsWhatAnOpInCppDraws) {
+  const DrawKey key = {.seed = 1, .epoch = 2, .position = 3, .op = 4, .view = 5};
+  Draws draws(key);
+  uint32_t words[6];
+  stoker_draws_fill(Draws::MixedKey(key), key.position, 0, words, 3);
+  stoker_draws_fill(Draws::MixedKey(key), key.position, 3, words + 3, 3);
+  for (uint32_t word : words) EXPECT_EQ(word, draws.Bits());
 }
 
 TEST(CapiLibraryTest, SaysWhetherADeviceCanBeUsed) {

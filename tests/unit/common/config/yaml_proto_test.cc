@@ -84,6 +84,14 @@ TEST(YamlProtoTest, PlacementStandsBesideTheOp) {
             "ops { placement: PLACEMENT_DEVICE random_horizontal_flip { p: 1 } }");
 }
 
+TEST(YamlProtoTest, AnOpThatIsNotKnownIsOneOfTheServersOperators) {
+  EXPECT_EQ(Pipeline("ops: [{fog: {amount: 0.20, on: yes}}, {salt_2: }]"),
+            R"(ops { own_op { name: "fog" arguments { name: "amount" value: "0.20" } )"
+            R"(arguments { name: "on" value: "yes" } } } ops { own_op { name: "salt_2" } })");
+  EXPECT_EQ(Pipeline("ops: [{RandomApply: {transforms: [{fog: }]}, placement: server}]"),
+            R"(ops { placement: PLACEMENT_SERVER random_apply { transforms { own_op { name: "fog" } } } })");
+}
+
 TEST(YamlProtoTest, NothingIsAnEmptyMessageOrList) {
   EXPECT_EQ(Pipeline("ops:\n- RandomHorizontalFlip:\n- CenterCrop: ~"),
             "ops { random_horizontal_flip { } } ops { center_crop { } }");
@@ -160,7 +168,7 @@ TEST(YamlProtoTest, ErrorsInAConfigurationNameThePlaceTheKeyAndTheRemedy) {
       {"\"a\\nb\": 1",
        "f.yaml:1:1: a\\nb: unknown key; known are listen, insecure, workers, memory_limit, max_pixels, "
        "cache_dir, log, datasets, pipelines, drain_seconds, span_cache, tls, access, limits, read_ahead, raw_cache, "
-       "decoded_cache"},
+       "decoded_cache, ops, python_ops"},
       // Scalars.
       {"workers: abc", "f.yaml:1:10: workers: expected a whole number, found 'abc'"},
       {"workers: 1.5", "f.yaml:1:10: workers: expected a whole number, found '1.5'"},
@@ -217,6 +225,12 @@ TEST(YamlProtoTest, ErrorsInAPipelineNameTheOp) {
        "f.yaml:2:3: ops[0].RandomResizeCrop: unknown key; did you mean 'RandomResizedCrop'?"},
       {"ops:\n- random_resize_crop: {size: 224}",
        "f.yaml:2:3: ops[0].random_resize_crop: unknown key; did you mean 'random_resized_crop'?"},
+      {"ops:\n- fog: {amount: [1]}",
+       "f.yaml:2:17: ops[0].fog.amount: expected a number, a text, true or false, found a list"},
+      {"ops:\n- fog: 1", "f.yaml:2:8: ops[0].fog: expected a mapping of arguments, found '1'"},
+      {"ops:\n- {fog: , Resize: }", "f.yaml:2:11: ops[0].Resize: only one of 'fog' (line 2) and 'Resize' may be given"},
+      {"ops:\n- {Resize: , fog: }", "f.yaml:2:14: ops[0].fog: only one of 'Resize' (line 2) and 'fog' may be given"},
+      {"ops:\n- {fog: , salt: }", "f.yaml:2:11: ops[0].salt: only one of 'fog' (line 2) and 'salt' may be given"},
       {"ops:\n- Resize: {size: 224}\n- Resize: {size: [1, two]}",
        "f.yaml:3:22: ops[1].Resize.size[1]: expected a whole number, found 'two'"},
       {"ops: [{Resize: {size: 2147483648}}]",

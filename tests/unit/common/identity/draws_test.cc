@@ -33,6 +33,13 @@ TEST(DrawsTest, FillGivesWhatAsManyBitsWould) {
     }
 }
 
+TEST(DrawsTest, GoOnWhereSoManyWordsWereDrawn) {
+  Draws drawn(kKey);
+  for (uint64_t word = 0; word < 14; ++word) {
+    EXPECT_EQ(Draws(Draws::MixedKey(kKey), kKey.position, word).Bits(), drawn.Bits());
+  }
+}
+
 TEST(DrawsTest, EveryPartOfTheKeyMatters) {
   std::set<uint64_t> firsts = {First(kKey)};
   for (auto part : {&DrawKey::seed, &DrawKey::epoch, &DrawKey::position, &DrawKey::op, &DrawKey::view}) {

@@ -244,10 +244,16 @@ TEST(DocumentedOpsTest, MeanTheSameWithTheDefaultsOfTheTableWrittenOut) {
   EXPECT_GT(defaults, 40);
 }
 
-TEST(DescriptionsTest, OwnOpsAreReservedAndRefusedByName) {
-  EXPECT_EQ(ValidateOp(ParseOp("own_op { name: \"fog\" version: 3 }")).message(),
-            "OwnOp.name: there is no op 'fog' here: this version runs no own ops yet");
+TEST(DescriptionsTest, AnOwnOpIsANameUntilAServerHasIt) {
+  const v1::Op fog = ParseOp("own_op { name: \"fog\" version: 3 }");
+  EXPECT_TRUE(ValidateOp(fog).ok());
+  EXPECT_EQ(OutputSize(fog, ImageSize{8, 8}), std::nullopt);
+  ImageSize size = {8, 8};
+  std::vector<OpParameters> drawn;
+  EXPECT_THAT(std::string(DrawOp(fog, {}, size, drawn).message()), HasSubstr("OwnOp.name: there is no op 'fog' here"));
   EXPECT_THAT(std::string(ValidateOp(ParseOp("own_op {}")).message()), HasSubstr("OwnOp.name: must be given"));
+  EXPECT_THAT(std::string(ValidateOp(ParseOp("own_op { name: \"Fog\" }")).message()),
+              HasSubstr("OwnOp.name: has other characters"));
 }
 
 }  // namespace

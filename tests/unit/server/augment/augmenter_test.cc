@@ -38,7 +38,7 @@ struct Part {
 
 Bytes Applied(Augmenter& augmenter, const ImagePlan& plan, const Part& part) {
   Bytes out(plan.result().height * plan.result().width * 3, 0xcd);
-  augmenter.Apply(plan, part.source(), out);
+  EXPECT_TRUE(augmenter.Apply(plan, part.source(), out).ok());
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/ops/loaded_ops.h"
+#include "gtest/gtest.h"
 #include "server/augment/affine.h"
 #include "server/augment/color/color.h"
 #include "server/augment/erase.h"
@@ -83,6 +85,11 @@ struct Apply {
   ReferenceImage operator()(const MaskParameters& mask) const {
     ReferenceImage out = in;
     MaskPixels(mask, out.size, out.pixels.data());
+    return out;
+  }
+  ReferenceImage operator()(const OwnParameters& own) const {
+    ReferenceImage out = Blank(own.size);
+    EXPECT_TRUE(own.op->Apply(own.values, own.key, in.pixels.data(), in.size, out.pixels.data(), out.size).ok());
     return out;
   }
 };

@@ -89,6 +89,27 @@ TEST(SettingsTest, WhatIsReadAheadIsAnEighthOfTheMemoryUnlessItIsSaid) {
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("read_ahead: "));
 }
 
+TEST(SettingsTest, OpsInPythonHaveDefaultsAndBounds) {
+  v1::ServerConfig config;
+  EXPECT_EQ(Resolve(config)->python, "python3");
+  EXPECT_EQ(Resolve(config)->python_patience, absl::Seconds(10));
+  EXPECT_EQ(Resolve(config)->python_memory_bytes, uint64_t{1} << 30);
+  v1::PythonOpsConfig& python = *config.mutable_python_ops();
+  python.set_python("/opt/python3");
+  python.set_seconds(0.5);
+  python.set_memory("2GiB");
+  EXPECT_EQ(Resolve(config)->python, "/opt/python3");
+  EXPECT_EQ(Resolve(config)->python_patience, absl::Milliseconds(500));
+  EXPECT_EQ(Resolve(config)->python_memory_bytes, uint64_t{2} << 30);
+  python.set_seconds(-1);
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("python_ops.seconds: -1 is not above 0"));
+  python.set_seconds(1);
+  python.set_memory("1KiB");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("python_ops.memory: 1024 bytes are fewer"));
+  python.set_memory("much");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("python_ops.memory: "));
+}
+
 TEST(SettingsTest, ARawCacheHasAPartOfTheMemoryAndAFolder) {
   v1::ServerConfig config;
   config.set_memory_limit("1GiB");

@@ -28,7 +28,7 @@ Result Make(const std::vector<uint8_t>& file, const CropParameters& crop, ImageS
   const ImagePlan plan = ImagePlan::Make(*whole, ops, scaling);
   EXPECT_TRUE(decoder.Decode(plan.target(), image).ok());
   Result result = {std::vector<uint8_t>(size.height * size.width * 3), image.eighths};
-  augmenter.Apply(plan, SourceOf(image), result.pixels);
+  EXPECT_TRUE(augmenter.Apply(plan, SourceOf(image), result.pixels).ok());
   return result;
 }
 

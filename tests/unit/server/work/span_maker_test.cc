@@ -91,7 +91,7 @@ Bytes Alone(const StreamPlan& plan, const ServerPipeline::Output& output, uint32
   EXPECT_TRUE(decoder.Decode({WholeOf(size), steps.target().eighths}, image).ok());
   eighths = image.eighths;
   Bytes pixels(output.bytes / output.view_count);
-  augmenter.Apply(steps, SourceOf(image), pixels);
+  EXPECT_TRUE(augmenter.Apply(steps, SourceOf(image), pixels).ok());
   return pixels;
 }
 

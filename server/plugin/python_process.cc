@@ -1,0 +1,255 @@
+#include "server/plugin/python_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/status_macros.h"
+
+extern char** environ;
+
+namespace stoker {
+namespace {
+
+// Where the process finds them.
+constexpr int kSocketThere = 3, kMemoryThere = 4;
+
+// Loading may read gigabytes of libraries from a cold disk.
+constexpr absl::Duration kStartPatience = absl::Minutes(5);
+
+// A process whose socket was closed ends at once, unless an op hangs.
+constexpr absl::Duration kEndPatience = absl::Milliseconds(500);
+
+constexpr size_t kMostMessage = size_t{1} << 17;
+constexpr size_t kAlignment = 64;  // _ALIGNMENT of _op_worker.py
+
+// Libraries start threads of their own by these. There is a process for each core already.
+constexpr const char* kOneThread[] = {"OMP_NUM_THREADS=1",     "OPENBLAS_NUM_THREADS=1",   "MKL_NUM_THREADS=1",
+                                      "NUMEXPR_NUM_THREADS=1", "OPENCV_FOR_THREADS_NUM=1", "VECLIB_MAXIMUM_THREADS=1"};
+
+size_t PixelBytes(ImageSize size) { return static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3; }
+
+absl::Status SystemError(const char* what) {
+  return absl::InternalError(absl::StrCat("cannot ", what, " for an op in Python: ", std::strerror(errno)));
+}
+
+// Returns this process's environment with a thread for each library.
+std::vector<char*> Environment() {
+  std::vector<char*> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('=') + 1);
+    if (std::none_of(std::begin(kOneThread), std::end(kOneThread),
+                     [&](std::string_view own) { return own.starts_with(name); }))
+      all.push_back(*entry);
+  }
+  for (const char* entry : kOneThread) all.push_back(const_cast<char*>(entry));
+  all.push_back(nullptr);
+  return all;
+}
+
+}  // namespace
+
+// _REQUEST of _op_worker.py; the arguments' values follow.
+struct PythonProcess::Request {
+  enum Kind : uint32_t { kApply = 1, kSize = 2 };
+  Kind kind;
+  uint32_t op;
+  int64_t height, width, height_after, width_after;
+  uint64_t key, position;
+};
+
+// _ANSWER of _op_worker.py; text follows.
+struct PythonProcess::Answer {
+  enum Result : uint32_t { kOk = 0, kBadSample = 1, kFailed = 2, kLeaving = 3 };
+  Result result;
+  uint32_t in_place;  // 1: the result lies where the image was
+  int64_t height, width;
+};
+
+absl::StatusOr<std::unique_ptr<PythonProcess>> PythonProcess::Start(const PythonOptions& options,
+                                                                    const std::vector<std::string>& files) {
+  std::unique_ptr<PythonProcess> process(new PythonProcess(options));
+  STOKER_RETURN_IF_ERROR(process->Spawn(options, files));
+  const auto offer = process->Receive(kStartPatience);
+  if (!offer.ok())
+    return absl::FailedPreconditionError(
+        absl::StrCat("'", options.python, "' cannot run ops: ", offer.status().message(),
+                     ". It needs the packages stoker, of this server's version, and numpy; what it printed is above. "
+                     "python_ops.python names another Python"));
+  process->offer_ = std::string(*offer);
+  return process;
+}
+
+absl::Status PythonProcess::Spawn(const PythonOptions& options, const std::vector<std::string>& files) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return SystemError("make a socket");
+  socket_ = ends[0];
+  const auto close_other = absl::MakeCleanup([&] { close(ends[1]); });
+  memory_ = memfd_create("stoker-ops", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // Nobody can take away what the other reads.
+  if (memory_ < 0 || fcntl(memory_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) return SystemError("make shared memory");
+
+  std::vector<std::string> words = {options.python, "-m", "stoker._op_worker", absl::StrCat(options.memory_bytes)};
+  words.insert(words.end(), files.begin(), files.end());
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::vector<char*> environment = Environment();
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  const auto destroy = absl::MakeCleanup([&] {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  });
+  // Copied up first, so that neither stands in the other's way.
+  const int above = 10;
+  const int socket_copy = fcntl(ends[1], F_DUPFD_CLOEXEC, above), memory_copy = fcntl(memory_, F_DUPFD_CLOEXEC, above);
+  const auto close_copies = absl::MakeCleanup([&] {
+    if (socket_copy >= 0) close(socket_copy);
+    if (memory_copy >= 0) close(memory_copy);
+  });
+  if (socket_copy < 0 || memory_copy < 0) return SystemError("copy a descriptor");
+  posix_spawn_file_actions_adddup2(&actions, socket_copy, kSocketThere);
+  posix_spawn_file_actions_adddup2(&actions, memory_copy, kMemoryThere);
+  // The server's threads block signals, and a server ignores some: Python begins as from a shell.
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error =
+      posix_spawnp(&process_, options.python.c_str(), &actions, &attributes, arguments.data(), environment.data());
+  if (error == 0) return absl::OkStatus();
+  process_ = -1;
+  return absl::FailedPreconditionError(
+      absl::StrCat("python_ops.python: cannot run '", options.python, "': ", std::strerror(error)));
+}
+
+PythonProcess::~PythonProcess() {
+  End();
+  if (pixels_ != nullptr) munmap(pixels_, bytes_);
+  if (memory_ >= 0) close(memory_);
+}
+
+std::string PythonProcess::End() {
+  usable_ = false;
+  if (socket_ >= 0) close(std::exchange(socket_, -1));
+  if (process_ < 0) return "has ended";
+  int state = 0;
+  pid_t ended = 0;
+  for (const absl::Time until = absl::Now() + kEndPatience; ended == 0 && absl::Now() < until;) {
+    ended = waitpid(process_, &state, WNOHANG);
+    if (ended == 0) absl::SleepFor(absl::Milliseconds(1));
+  }
+  if (ended == 0) {
+    kill(process_, SIGKILL);
+    ended = waitpid(process_, &state, 0);
+  }
+  process_ = -1;
+  if (ended < 0) return "has ended";
+  if (WIFSIGNALED(state))
+    return absl::StrCat("was ended by signal ", WTERMSIG(state), " (", strsignal(WTERMSIG(state)), ")");
+  return absl::StrCat("ended with status ", WEXITSTATUS(state));
+}
+
+bool PythonProcess::Runs() const {
+  pollfd closed = {socket_, 0, 0};
+  return usable_ && poll(&closed, 1, 0) == 0;
+}
+
+absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience) {
+  const absl::Time until = absl::Now() + patience;
+  for (;;) {
+    pollfd waiting = {socket_, POLLIN, 0};
+    const int64_t left = std::max<int64_t>(0, absl::ToInt64Milliseconds(until - absl::Now()) + 1);
+    const int ready = poll(&waiting, 1, static_cast<int>(left));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready > 0) break;
+    kill(process_, SIGKILL);
+    End();
+    return absl::InternalError(
+        absl::StrCat("its process took longer than ", absl::FormatDuration(patience), ", and was killed"));
+  }
+  message_.resize(kMostMessage);
+  const ssize_t bytes = recv(socket_, message_.data(), message_.size(), 0);
+  if (bytes <= 0) return absl::InternalError(absl::StrCat("its process ", End()));
+  return std::string_view(message_.data(), bytes);
+}
+
+absl::StatusOr<PythonProcess::Answer> PythonProcess::Ask(const Request& request, std::string_view values) {
+  if (!usable_) return absl::InternalError("its process has ended");
+  iovec parts[] = {{const_cast<Request*>(&request), sizeof request}, {const_cast<char*>(values.data()), values.size()}};
+  msghdr message = {};
+  message.msg_iov = parts;
+  message.msg_iovlen = std::size(parts);
+  if (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) return absl::InternalError(absl::StrCat("its process ", End()));
+  STOKER_ASSIGN_OR_RETURN(const std::string_view received, Receive(patience_));
+  Answer answer;
+  if (received.size() < sizeof answer) {
+    End();
+    return absl::InternalError("its process answered with too few bytes");
+  }
+  std::memcpy(&answer, received.data(), sizeof answer);
+  const std::string text(received.substr(sizeof answer));
+  switch (answer.result) {
+    case Answer::kOk: return answer;
+    case Answer::kBadSample: return absl::DataLossError(text);
+    case Answer::kLeaving: End(); return absl::InternalError(absl::StrCat(text, "; its process was replaced"));
+    default: return absl::AbortedError(text);
+  }
+}
+
+absl::Status PythonProcess::Reserve(size_t bytes) {
+  if (bytes <= bytes_) return absl::OkStatus();
+  bytes = std::max(bytes, 2 * bytes_);
+  if (ftruncate(memory_, static_cast<off_t>(bytes)) != 0) return SystemError("get memory");
+  void* const pixels = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_, 0);
+  if (pixels == MAP_FAILED) return SystemError("map memory");
+  if (pixels_ != nullptr) munmap(pixels_, bytes_);
+  pixels_ = static_cast<uint8_t*>(pixels);
+  bytes_ = bytes;
+  return absl::OkStatus();
+}
+
+absl::Status PythonProcess::Apply(const Call& call, const DrawKey& key, const uint8_t* in, ImageSize size, uint8_t* out,
+                                  ImageSize size_after) {
+  const size_t in_bytes = PixelBytes(size), out_bytes = PixelBytes(size_after);
+  const size_t out_offset = (in_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  STOKER_RETURN_IF_ERROR(Reserve(out_offset + out_bytes));
+  std::memcpy(pixels_, in, in_bytes);
+  const Request request = {Request::kApply,   call.op,          size.height,          size.width,
+                           size_after.height, size_after.width, Draws::MixedKey(key), key.position};
+  STOKER_ASSIGN_OR_RETURN(const Answer answer, Ask(request, call.values));
+  if (answer.in_place != 0 && size != size_after)
+    return absl::InternalError("its process answered with an image of another size");
+  std::memcpy(out, pixels_ + (answer.in_place != 0 ? 0 : out_offset), out_bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ImageSize> PythonProcess::SizeAfter(const Call& call, ImageSize size) {
+  STOKER_ASSIGN_OR_RETURN(const Answer answer,
+                          Ask({Request::kSize, call.op, size.height, size.width, 0, 0, 0, 0}, call.values));
+  return ImageSize{answer.height, answer.width};
+}
+
+}  // namespace stoker

@@ -1,0 +1,157 @@
+#include "server/plugin/op_library.h"
+
+#include <string>
+#include <vector>
+
+#include "common/ops/ops.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "server/augment/augmenter.h"
+
+namespace stoker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string File(const std::string& name) { return STOKER_OPS_FOLDER "/ops-" + name + ".so"; }
+
+std::string ErrorOf(const std::string& name) { return std::string(LoadOps({File(name)}).status().message()); }
+
+v1::Pipeline Parse(const std::string& text) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  return pipeline;
+}
+
+class OpLibraryTest : public testing::Test {
+ protected:
+  OpLibraryTest() {
+    auto ops = LoadOps({File("good")});
+    EXPECT_TRUE(ops.ok()) << ops.status();
+    if (ops.ok()) SetLoadedOps(*std::move(ops));
+  }
+  ~OpLibraryTest() override { SetLoadedOps({}); }
+
+  // What resolving a pipeline of one op says.
+  static std::string Refusal(const std::string& op) {
+    v1::Pipeline pipeline = Parse("ops { own_op { " + op + " } }");
+    return std::string(ResolveOwnOps(pipeline).message());
+  }
+
+  // The pixels that `op` makes of an image of zeros.
+  static absl::StatusOr<std::vector<uint8_t>> Apply(const std::string& op, ImageSize size, uint64_t position = 0) {
+    v1::Op parsed;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString("own_op { " + op + " }", &parsed));
+    std::vector<OpParameters> drawn;
+    ImageSize after = size;
+    EXPECT_TRUE(DrawOp(parsed, {.position = position}, after, drawn).ok());
+    const ImagePlan plan = ImagePlan::Make(size, drawn, v1::JPEG_SCALING_K2);
+    const std::vector<uint8_t> image(size.height * size.width * 3);
+    std::vector<uint8_t> out(after.height * after.width * 3, 99);
+    Augmenter augmenter;
+    const absl::Status status =
+        augmenter.Apply(plan, {{image.data(), size, static_cast<ptrdiff_t>(size.width * 3)}, WholeOf(size)}, out);
+    if (!status.ok()) return status;
+    return out;
+  }
+};
+
+TEST_F(OpLibraryTest, TellsOfEachOpWhatItIs) {
+  ASSERT_EQ(GetLoadedOps().size(), 2);
+  const v1::OwnOpInfo shift = InfoOf(*GetLoadedOps()[0]), cut = InfoOf(*GetLoadedOps()[1]);
+  EXPECT_EQ(shift.name(), "shift");
+  EXPECT_EQ(shift.version(), 7);
+  EXPECT_EQ(shift.summary(), "adds a level");
+  EXPECT_NE(shift.check(), 0);
+  EXPECT_NE(shift.check(), cut.check());
+  std::vector<std::string> arguments;
+  for (const auto& argument : shift.arguments()) arguments.push_back(argument.name() + "=" + argument.value());
+  EXPECT_THAT(arguments, ElementsAre("strength=0.25", "level=3", "noise=false", "mode=plain"));
+  EXPECT_EQ(cut.arguments(0).value(), "") << "it must be given";
+}
+
+TEST_F(OpLibraryTest, APipelineGetsVersionCheckAndAllArguments) {
+  v1::Pipeline pipeline = Parse(
+      "ops { random_apply { transforms { own_op { name: 'shift' arguments { name: 'level' value: '07' } } } } } "
+      "views { name: 'a' count: 1 ops { own_op { name: 'cut' arguments { name: 'by' value: '2' } } } }");
+  ASSERT_TRUE(ResolveOwnOps(pipeline).ok()) << ResolveOwnOps(pipeline);
+  const v1::OwnOp& shift = pipeline.ops(0).random_apply().transforms(0).own_op();
+  EXPECT_EQ(shift.version(), 7);
+  EXPECT_EQ(shift.check(), FindLoadedOp("shift")->check());
+  ASSERT_EQ(shift.arguments_size(), 4);
+  EXPECT_EQ(shift.arguments(1).value(), "7");
+  EXPECT_EQ(pipeline.views(0).ops(0).own_op().version(), 1);
+  const v1::Pipeline once = pipeline;
+  EXPECT_TRUE(ResolveOwnOps(pipeline).ok());
+  EXPECT_EQ(pipeline.ShortDebugString(), once.ShortDebugString()) << "resolved twice it is the same";
+}
+
+TEST_F(OpLibraryTest, RefusesByNameWhatItDoesNotHave) {
+  EXPECT_THAT(
+      Refusal("name: 'shif'"),
+      HasSubstr("pipeline.ops[0]: there is no op 'shif'; did you mean 'shift'?; this server's own ops are shift, cut"));
+  EXPECT_THAT(Refusal("name: 'shift' version: 6"),
+              HasSubstr("this server has version 7 of 'shift', where version 6 is"));
+  EXPECT_THAT(Refusal("name: 'shift' check: 5"), HasSubstr("makes other pixels of the images of its self-check"));
+  EXPECT_THAT(Refusal("name: 'shift' arguments { name: 'levl' value: '1' }"),
+              HasSubstr("shift.levl: unknown argument; did you mean 'level'?"));
+  EXPECT_THAT(Refusal("name: 'shift' arguments { name: 'level' value: '1.5' }"),
+              HasSubstr("shift.level: expected a whole number, found '1.5'"));
+  EXPECT_THAT(Refusal("name: 'shift' arguments { name: 'strength' value: 'inf' }"),
+              HasSubstr("shift.strength: expected a number, found 'inf'"));
+  EXPECT_THAT(Refusal("name: 'shift' arguments { name: 'level' value: '1' } arguments { name: 'level' value: '1' }"),
+              HasSubstr("shift.level: stands twice"));
+  EXPECT_THAT(Refusal("name: 'shift' arguments { name: 'level' value: '256' }"),
+              HasSubstr("shift: level must be below 256"));
+  EXPECT_THAT(Refusal("name: 'cut'"), HasSubstr("cut.by: must be given"));
+  SetLoadedOps({});
+  EXPECT_THAT(Refusal("name: 'cut'"), HasSubstr("there is no op 'cut', and this server has no own ops"));
+}
+
+TEST_F(OpLibraryTest, MakesPixelsByItsArgumentsAndDraws) {
+  EXPECT_THAT(*Apply("name: 'shift' arguments { name: 'level' value: '5' }", {1, 2}), ElementsAre(5, 5, 5, 5, 5, 5));
+  const std::string noise = "name: 'shift' arguments { name: 'noise' value: 'true' }";
+  EXPECT_EQ(*Apply(noise, {8, 8}, 1), *Apply(noise, {8, 8}, 1));
+  EXPECT_NE(*Apply(noise, {8, 8}, 1), *Apply(noise, {8, 8}, 2));
+}
+
+TEST_F(OpLibraryTest, ChangesTheSize) {
+  EXPECT_EQ(Apply("name: 'cut' arguments { name: 'by' value: '3' }", {10, 8})->size(), 7 * 5 * 3);
+  v1::Op cut;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "own_op { name: 'cut' arguments { name: 'by' value: '8' } }", &cut));
+  EXPECT_EQ(OutputSize(cut, ImageSize{10, 9}), (ImageSize{2, 1}));
+  EXPECT_EQ(OutputSize(cut, std::nullopt), std::nullopt);
+  std::vector<OpParameters> drawn;
+  ImageSize size = {10, 8};
+  const absl::Status status = DrawOp(cut, {}, size, drawn);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'cut' makes 0×2 pixels of 8×10"));
+}
+
+TEST_F(OpLibraryTest, ABadSampleIsTheSamplesFaultAndAFailureTheMachines) {
+  const auto bad = Apply("name: 'shift' arguments { name: 'mode' value: 'bad' }", {4, 4});
+  EXPECT_EQ(bad.status(), absl::DataLossError("own op 'shift': a bad sample of height 4"));
+  const auto broken = Apply("name: 'shift' arguments { name: 'mode' value: 'broken' }", {4, 4});
+  EXPECT_EQ(broken.status(), absl::InternalError("own op 'shift': it does not say why"));
+}
+
+TEST(OpLibrariesTest, SayWhatIsWrongWithThem) {
+  EXPECT_THAT(ErrorOf("missing"), HasSubstr("cannot open shared object file"));
+  EXPECT_THAT(ErrorOf("none"), HasSubstr("is no library of ops"));
+  EXPECT_THAT(ErrorOf("abi"), HasSubstr("was made for version 2 of stoker_op.h, and this server has 1"));
+  EXPECT_THAT(ErrorOf("name"), HasSubstr("an op is called 'Shift!'"));
+  EXPECT_THAT(ErrorOf("taken"), HasSubstr("op 'random_crop': Stoker has an op of that name"));
+  EXPECT_THAT(ErrorOf("version"), HasSubstr("op 'shift': its version is 0"));
+  EXPECT_THAT(ErrorOf("twice"), HasSubstr("op 'cut' was loaded before"));
+  EXPECT_THAT(ErrorOf("changing"),
+              HasSubstr("op 'shift', at its trial with default arguments: it made two images of one"));
+  EXPECT_THAT(ErrorOf("input"), HasSubstr("it writes to the image that it is given"));
+  EXPECT_THAT(std::string(LoadOps({File("good"), File("good")}).status().message()),
+              HasSubstr("op 'shift' was loaded before"));
+}
+
+}  // namespace
+}  // namespace stoker

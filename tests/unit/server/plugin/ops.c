@@ -1,0 +1,87 @@
+/* Ops for tests. FAULT_… says what is wrong with this library. */
+#include <stdio.h>
+#include <string.h>
+
+#include "server/plugin/stoker_op.h"
+
+__attribute__((unused)) static const char *check(const union stoker_op_value *arguments) {
+  return arguments[1].integer < 256 ? NULL : "level must be below 256";
+}
+
+/* Adds `level` to each byte, and with `noise` a drawn byte too. */
+__attribute__((unused)) static int32_t shift(const union stoker_op_value *arguments, struct stoker_op_draws *draws,
+                     const struct stoker_op_image *in, struct stoker_op_image *out, char *why, size_t why_bytes) {
+  static int calls;
+  int64_t i;
+  if (strcmp(arguments[3].text, "bad") == 0) {
+    snprintf(why, why_bytes, "a bad sample of height %d", (int)in->height);
+    return STOKER_OP_BAD_SAMPLE;
+  }
+  if (strcmp(arguments[3].text, "broken") == 0) return STOKER_OP_FAILED;
+  for (i = 0; i < 3 * in->height * in->width; ++i) {
+    out->pixels[i] = (uint8_t)(in->pixels[i] + arguments[1].integer);
+    if (arguments[2].integer) out->pixels[i] = (uint8_t)(out->pixels[i] + draws->below(draws, 256));
+  }
+#if defined(FAULT_CHANGING)
+  out->pixels[0] = (uint8_t)++calls;
+#elif defined(FAULT_INPUT)
+  in->pixels[0] = (uint8_t)++calls;
+#else
+  (void)calls;
+#endif
+  return STOKER_OP_OK;
+}
+
+__attribute__((unused)) static void crop_size(const union stoker_op_value *arguments, int64_t *height, int64_t *width) {
+  *height -= arguments[0].integer;
+  *width -= arguments[0].integer;
+}
+
+__attribute__((unused)) static int32_t crop(const union stoker_op_value *arguments, struct stoker_op_draws *draws,
+                    const struct stoker_op_image *in, struct stoker_op_image *out, char *why, size_t why_bytes) {
+  int64_t y;
+  (void)arguments, (void)draws, (void)why, (void)why_bytes;
+  for (y = 0; y < out->height; ++y)
+    memcpy(out->pixels + 3 * y * out->width, in->pixels + 3 * y * in->width, (size_t)(3 * out->width));
+  return STOKER_OP_OK;
+}
+
+#ifndef FAULT_NONE
+
+static const struct stoker_op_argument shift_arguments[] = {
+    {"strength", STOKER_OP_NUMBER, 0, {.number = 0.25}},
+    {"level", STOKER_OP_INTEGER, 0, {.integer = 3}},
+    {"noise", STOKER_OP_BOOLEAN, 0, {.integer = 0}},
+    {"mode", STOKER_OP_TEXT, 0, {.text = "plain"}},
+};
+static const struct stoker_op_argument crop_arguments[] = {{"by", STOKER_OP_INTEGER, 1, {.integer = 2}}};
+
+#if defined(FAULT_NAME)
+#define SHIFT "Shift!"
+#elif defined(FAULT_TAKEN)
+#define SHIFT "random_crop"
+#elif defined(FAULT_TWICE)
+#define SHIFT "cut"
+#else
+#define SHIFT "shift"
+#endif
+#ifdef FAULT_VERSION
+#define VERSION 0
+#else
+#define VERSION 7
+#endif
+#ifdef FAULT_ABI
+#define ABI (STOKER_OP_ABI + 1)
+#else
+#define ABI STOKER_OP_ABI
+#endif
+
+static const struct stoker_op ops[] = {
+    {SHIFT, VERSION, "adds a level", shift_arguments, 4, check, NULL, shift},
+    {"cut", 1, "cuts pixels off", crop_arguments, 1, NULL, crop_size, crop},
+};
+static const struct stoker_op_table library = {ABI, ops, 2};
+
+const struct stoker_op_table *stoker_op_library(void) { return &library; }
+
+#endif
