@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "common/config/nearest_word.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/status_macros.h"
@@ -74,8 +73,8 @@ absl::Status Unknown(const std::string& name) {
   for (const auto& op : Ops()) offered.push_back(op->name());
   if (offered.empty())
     return absl::InvalidArgumentError(absl::StrCat("there is no op '", name, "', and this server has no own ops"));
-  return absl::InvalidArgumentError(absl::StrCat("there is no op '", name, "'", DidYouMean(name, offered),
-                                                 "; this server's own ops are ", absl::StrJoin(offered, ", ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no op '", name, "'; this server's own ops are ", absl::StrJoin(offered, ", ")));
 }
 
 absl::Status Resolve(v1::OwnOp& op) {
@@ -148,8 +147,7 @@ absl::StatusOr<std::vector<OwnValue>> ValuesOf(const v1::OwnOp& op, const Loaded
       for (const LoadedOp::Argument& a : loaded.arguments()) names.push_back(a.name);
       return WrongArgument(op, argument.name(),
                            names.empty() ? "unknown argument; the op has none"
-                                         : absl::StrCat("unknown argument", DidYouMean(argument.name(), names),
-                                                        "; known are ", absl::StrJoin(names, ", ")));
+                                         : absl::StrCat("unknown argument; known are ", absl::StrJoin(names, ", ")));
     }
     const size_t place = known - loaded.arguments().begin();
     if (given[place]) return WrongArgument(op, argument.name(), "stands twice");

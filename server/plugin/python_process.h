@@ -91,6 +91,7 @@ class PythonProcess {
   std::string offer_;
   std::vector<char> message_;  // room for the latest one
   bool usable_ = true;
+  int core_ = -1;  // on which the process is kept; -1 for any
 };
 
 }  // namespace stoker

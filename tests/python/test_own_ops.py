@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from stoker import transforms as T
 SOURCE = Path(__file__).parents[2]
 SALT = SOURCE / "examples" / "own_ops" / "salt.py"
 SIZE = "64x48x3"
+IMAGES = [numpy.random.default_rng(i).integers(256, size=(64, 48, 3)).astype("uint8") for i in range(3)]
 
 #: Ops that do what they must not.
 WRONG = """
@@ -221,7 +223,7 @@ def test_views_and_nested_ops_draw_by_their_own_place(start_server, tmp_path):
     ("op", "words"),
     [
         (T.OwnOp("salt", amount=2.0), "salt.py:15: ValueError: amount is 2.0; it is a share, from 0 to 1"),
-        (T.OwnOp("salt", amont=0.5), "salt.amont: unknown argument; did you mean 'amount'?"),
+        (T.OwnOp("salt", amont=0.5), "salt.amont: unknown argument; known are amount, pepper"),
         (T.OwnOp("salt", amount="much"), "salt.amount: expected a number, found 'much'"),
         (T.OwnOp("pepper"), "there is no op 'pepper'"),
         (T.OwnOp("thumbnail"), "thumbnail.by: must be given"),
@@ -372,6 +374,39 @@ def test_a_server_says_that_it_has_no_python(tmp_path):
     assert "cannot run '/no/python'" in refusal(tmp_path, SALT, python="/no/python")
     assert "cannot run ops" in refusal(tmp_path, SALT, python="false")
     assert "python_ops.memory: 1048576 bytes are fewer" in refusal(tmp_path, SALT, memory="1MiB")
+
+
+# ---- What docs/own-ops.md shows ----
+
+
+def shown(words):
+    """The block of Python with these words, as a namespace."""
+    page = (SOURCE / "docs" / "own-ops.md").read_text()
+    (block,) = [b for b in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if words in b]
+    return block
+
+
+def test_the_pages_first_op_is_one():
+    namespace = {}
+    exec(shown("def salt"), namespace)
+    assert stoker.ops.test(namespace["salt"], amount=0.5).op == "salt"
+
+
+def test_a_transform_of_torchvision_is_an_op():
+    torch = pytest.importorskip("torch")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    namespace = {"stoker": stoker, "torch": torch, "v2": v2}
+    exec(shown("torchvision"), namespace)
+    (first, *_) = stoker.ops.test(namespace["elastic"], IMAGES).outputs
+    assert (first != IMAGES[0]).any()
+
+
+def test_a_transform_of_albumentations_is_an_op():
+    albumentations = pytest.importorskip("albumentations")
+    namespace = {"stoker": stoker, "A": albumentations}
+    exec(shown("albumentations"), namespace)
+    first, second, *_ = stoker.ops.test(namespace["rain"], [IMAGES[0], IMAGES[0]]).outputs
+    assert (first != second).any()
 
 
 # ---- Without a server ----

@@ -104,8 +104,8 @@ TEST(TreeTest, CommonFoldersComeInOrder) {
 
 // config and observe serve all stages, and are served by common alone.
 TEST(TreeTest, ServerStagesComeInOrder) {
-  ExpectFoldersInOrder("server", {"config", "observe", "request", "plan", "read", "decode", "augment", "pack", "work",
-                                  "prepare", "scan", "send", "main"});
+  ExpectFoldersInOrder("server", {"config", "observe", "request", "plan", "read", "decode", "augment", "plugin", "pack",
+                                  "work", "prepare", "scan", "send", "main"});
 }
 
 TEST(TreeTest, ClientStagesComeInOrder) {

@@ -154,15 +154,16 @@ def _answer_all(definitions: list[Any], files: list[str]) -> None:
 
     pixels = _Pixels()
     known: dict[tuple[int, bytes], dict[str, Any]] = {}
+    message = bytearray(_MOST_MESSAGE)
     while True:
-        message = os.read(_SOCKET, _MOST_MESSAGE)
-        if not message:
+        size = os.readv(_SOCKET, [message])
+        if size == 0:
             return
         kind, op, height, width, height_after, width_after, key, position = _REQUEST.unpack_from(message)
         definition = definitions[op]
         text, result, place = "", _OK, _IN_OUT
         try:
-            coded = message[_REQUEST.size :]
+            coded = bytes(message[_REQUEST.size : size])
             arguments = known.get((op, coded))
             if arguments is None:
                 if len(known) > 1000:
