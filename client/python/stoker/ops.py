@@ -98,7 +98,7 @@ class Definition:
         """
         import numpy
 
-        height, width = self.size_after(*image.shape[:2], arguments)
+        height, width = self.size_after(image.shape[0], image.shape[1], arguments)
         made = numpy.asarray(self.function(image, rng, **arguments))
         if made.dtype != numpy.uint8 or made.shape != (height, width, 3):
             found = f"{made.dtype} of {' × '.join(map(str, made.shape))}"
