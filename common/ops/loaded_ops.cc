@@ -84,7 +84,7 @@ absl::Status Resolve(v1::OwnOp& op) {
     return absl::InvalidArgumentError(absl::StrCat("this server has version ", loaded->version(), " of '", op.name(),
                                                    "', where version ", op.version(),
                                                    " is asked for; all servers of a job need the same one"));
-  if (!op.made_of().empty() && op.made_of() != loaded->made_of())
+  if (op.check() != 0 && op.made_of() != loaded->made_of())
     return absl::InvalidArgumentError(absl::StrCat("this server's '", op.name(), "' is made of ", loaded->made_of(),
                                                    ", and that of the server that was asked first of ", op.made_of(),
                                                    "; give them the same"));
@@ -109,16 +109,21 @@ absl::Status Resolve(v1::OwnOp& op) {
   return absl::OkStatus();
 }
 
-absl::Status ResolveAll(google::protobuf::RepeatedPtrField<v1::Op>& ops, const std::string& path) {
+// How many own ops a pipeline may hold: each is tried with its arguments when a job begins.
+constexpr int kMostOwnOps = 64;
+
+absl::Status ResolveAll(google::protobuf::RepeatedPtrField<v1::Op>& ops, const std::string& path, int& left) {
   for (int i = 0; i < ops.size(); ++i) {
     v1::Op& op = ops[i];
     const std::string here = absl::StrCat(path, "[", i, "]");
     if (op.has_own_op()) {
+      if (left-- == 0)
+        return absl::InvalidArgumentError(absl::StrCat(here, ": a pipeline holds at most ", kMostOwnOps, " own ops"));
       const absl::Status status = Resolve(*op.mutable_own_op());
       if (!status.ok()) return absl::Status(status.code(), absl::StrCat(here, ": ", status.message()));
     }
     if (auto* transforms = MutableNestedTransforms(op))
-      STOKER_RETURN_IF_ERROR(ResolveAll(*transforms, absl::StrCat(here, ".transforms")));
+      STOKER_RETURN_IF_ERROR(ResolveAll(*transforms, absl::StrCat(here, ".transforms"), left));
   }
   return absl::OkStatus();
 }
@@ -192,10 +197,11 @@ v1::OwnOpInfo InfoOf(const LoadedOp& op) {
 }
 
 absl::Status ResolveOwnOps(v1::Pipeline& pipeline) {
-  STOKER_RETURN_IF_ERROR(ResolveAll(*pipeline.mutable_ops(), "pipeline.ops"));
+  int left = kMostOwnOps;
+  STOKER_RETURN_IF_ERROR(ResolveAll(*pipeline.mutable_ops(), "pipeline.ops", left));
   for (int i = 0; i < pipeline.views_size(); ++i)
     STOKER_RETURN_IF_ERROR(
-        ResolveAll(*pipeline.mutable_views(i)->mutable_ops(), absl::StrCat("pipeline.views[", i, "].ops")));
+        ResolveAll(*pipeline.mutable_views(i)->mutable_ops(), absl::StrCat("pipeline.views[", i, "].ops"), left));
   return absl::OkStatus();
 }
 

@@ -476,8 +476,11 @@ absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& out
     absl::Status status = DrawOp(*ops[i], key, size, parameters);
     for (size_t p = first; p < parameters.size() && status.ok(); ++p)
       status = CheckPixels(parameters[p], made, max_pixels());
-    if (!status.ok())
-      return absl::FailedPreconditionError(absl::StrCat(PathOf(output), "[", i, "]: ", status.message()));
+    if (status.ok()) continue;
+    // An own op may blame the sample, or find its process gone. All else is the pipeline's fault.
+    const bool kept = absl::IsInternal(status) || absl::IsDataLoss(status);
+    return absl::Status(kept ? status.code() : absl::StatusCode::kFailedPrecondition,
+                        absl::StrCat(PathOf(output), "[", i, "]: ", status.message()));
   }
   return parameters;
 }

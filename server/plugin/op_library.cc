@@ -17,10 +17,12 @@
 #include "absl/strings/string_view.h"
 #include "common/config/key_names.h"
 #include "common/config/nearest_word.h"
+#include "common/config/text.h"
 #include "common/ops/arguments.h"
 #include "common/status_macros.h"
 #include "server/plugin/python_ops.h"
 #include "server/plugin/stoker_op.h"
+#include "server/read/printable_name.h"
 
 namespace stoker {
 namespace {
@@ -36,8 +38,10 @@ struct DrawsForC {
 
   stoker_op_draws c = {
       .bits = [](stoker_op_draws* self) { return Of(self).Bits(); },
-      .uniform = [](stoker_op_draws* self, double low, double high) { return Of(self).Uniform(low, high); },
-      .below = [](stoker_op_draws* self, uint64_t bound) { return Of(self).Below(bound); },
+      // Bounds may follow from what a client gave as arguments, so that none ends the server.
+      .uniform = [](stoker_op_draws* self, double low,
+                    double high) { return low <= high ? Of(self).Uniform(low, high) : low; },
+      .below = [](stoker_op_draws* self, uint64_t bound) { return bound == 0 ? 0 : Of(self).Below(bound); },
       .fill =
           [](stoker_op_draws* self, uint32_t* words, size_t count) {
             Of(self).Fill({words, count});
@@ -67,7 +71,7 @@ std::optional<OwnValue> OtherwiseOf(const stoker_op_argument& argument) {
     case STOKER_OP_INTEGER: return argument.otherwise.integer;
     case STOKER_OP_BOOLEAN: return argument.otherwise.integer != 0;
     case STOKER_OP_TEXT:
-      if (argument.otherwise.text == nullptr) return std::nullopt;
+      if (argument.otherwise.text == nullptr || !IsUtf8(argument.otherwise.text)) return std::nullopt;
       return std::string(argument.otherwise.text);
     default: return std::nullopt;
   }
@@ -84,7 +88,10 @@ bool IsName(const char* name) {
 class LibraryOp : public LoadedOp {
  public:
   LibraryOp(const stoker_op& op, std::vector<Argument> arguments)
-      : op_(op), name_(op.name), summary_(op.summary == nullptr ? "" : op.summary), arguments_(std::move(arguments)) {}
+      : op_(op),
+        name_(op.name),
+        summary_(PrintableName(op.summary == nullptr ? "" : op.summary)),
+        arguments_(std::move(arguments)) {}
 
   const std::string& name() const override { return name_; }
   uint32_t version() const override { return op_.version; }
@@ -94,7 +101,7 @@ class LibraryOp : public LoadedOp {
 
   absl::Status Check(const std::vector<OwnValue>& values) const override {
     const char* const wrong = op_.check == nullptr ? nullptr : op_.check(ForC(values).data());
-    return wrong == nullptr ? absl::OkStatus() : absl::InvalidArgumentError(wrong);
+    return wrong == nullptr ? absl::OkStatus() : absl::InvalidArgumentError(PrintableName(wrong));
   }
 
   absl::StatusOr<ImageSize> SizeAfter(const std::vector<OwnValue>& values, ImageSize size) const override {
@@ -117,7 +124,8 @@ class LibraryOp : public LoadedOp {
     const int32_t result = op_.apply(ForC(values).data(), &draws.c, &from, &to, why, sizeof why);
     if (result == STOKER_OP_OK) return absl::OkStatus();
     why[sizeof why - 1] = 0;
-    const std::string message = absl::StrCat("own op '", name_, "': ", *why == 0 ? "it does not say why" : why);
+    const std::string message =
+        absl::StrCat("own op '", name_, "': ", *why == 0 ? "it does not say why" : PrintableName(why));
     return result == STOKER_OP_BAD_SAMPLE ? absl::DataLossError(message) : absl::InternalError(message);
   }
 

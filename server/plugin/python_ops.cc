@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -13,8 +13,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "server/plugin/trial.h"
 
 namespace stoker {
 namespace {
@@ -23,8 +25,11 @@ using Json = nlohmann::json;
 
 constexpr int kProtocol = 1;  // _PROTOCOL of _op_worker.py
 
-// So many sizes are kept that were asked for once.
-constexpr size_t kKeptSizes = 1000;
+// So many sizes and verdicts are kept that were asked for once.
+constexpr size_t kKept = 1000;
+
+// An op is not tried with values by which it makes more.
+constexpr int64_t kMostTrialPixels = int64_t{1} << 22;
 
 // The processes that run one server's ops. Thread-safe.
 class Processes {
@@ -49,6 +54,9 @@ class Processes {
     for (const absl::Status& status : statuses) STOKER_RETURN_IF_ERROR(status);
     const absl::MutexLock lock(&mutex_);
     offer_ = free_.front()->offer();
+    for (const auto& process : free_)
+      if (process->offer() != offer_)
+        return absl::FailedPreconditionError("the files of its ops changed while the server started; start it again");
     return offer_;
   }
 
@@ -139,13 +147,23 @@ class PythonOp : public LoadedOp {
 
   // Python has no function that checks values: the op is tried with them, and what it raises is what is wrong.
   absl::Status Check(const std::vector<OwnValue>& values) const override {
-    constexpr ImageSize kSize = {48, 64};
+    constexpr ImageSize kSize = kTrialSize;
+    const std::string coded = CodeValues(values);
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (good_.contains(coded)) return absl::OkStatus();
+    }
     STOKER_ASSIGN_OR_RETURN(const ImageSize after, SizeAfter(values, kSize));
+    if (after.height * after.width > kMostTrialPixels) return absl::OkStatus();  // The pipeline's bound says more.
     const std::vector<uint8_t> in(kSize.height * kSize.width * 3, 128);
     std::vector<uint8_t> out(after.height * after.width * 3);
     const absl::Status status = Run(values, {}, in.data(), kSize, out.data(), after);
     if (absl::IsAborted(status)) return absl::InvalidArgumentError(status.message());
-    return absl::IsDataLoss(status) ? absl::OkStatus() : status;
+    if (!status.ok() && !absl::IsDataLoss(status)) return status;
+    const absl::MutexLock lock(&mutex_);
+    if (good_.size() >= kKept) good_.clear();
+    good_.insert(coded);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<ImageSize> SizeAfter(const std::vector<OwnValue>& values, ImageSize size) const override {
@@ -162,8 +180,12 @@ class PythonOp : public LoadedOp {
     });
     if (absl::IsAborted(after.status())) return absl::FailedPreconditionError(Blame(after.status()));
     if (!after.ok()) return absl::Status(after.status().code(), Blame(after.status()));
+    if (after->height < 1 || after->width < 1 || after->height > kMaxExtent || after->width > kMaxExtent)
+      return absl::FailedPreconditionError(absl::StrCat("own op '", name_, "' makes ", after->width, "×", after->height,
+                                                        " pixels of ", size.width, "×", size.height,
+                                                        "; sides have 1 to ", kMaxExtent, " pixels"));
     const absl::MutexLock lock(&mutex_);
-    if (sizes_.size() >= kKeptSizes) sizes_.clear();
+    if (sizes_.size() >= kKept) sizes_.clear();
     sizes_.emplace(key, *after);
     return *after;
   }
@@ -207,6 +229,7 @@ class PythonOp : public LoadedOp {
   std::vector<Argument> arguments_;
   mutable absl::Mutex mutex_;
   mutable std::map<std::tuple<std::string, int64_t, int64_t>, ImageSize> sizes_ ABSL_GUARDED_BY(mutex_);
+  mutable std::set<std::string> good_ ABSL_GUARDED_BY(mutex_);  // values that Check found good
 };
 
 }  // namespace

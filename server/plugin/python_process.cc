@@ -21,6 +21,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
+#include "server/read/printable_name.h"
 
 extern char** environ;
 
@@ -158,13 +160,14 @@ absl::Status PythonProcess::Spawn(const PythonOptions& options, const std::vecto
   if (socket_copy < 0 || memory_copy < 0) return SystemError("copy a descriptor");
   posix_spawn_file_actions_adddup2(&actions, socket_copy, kSocketThere);
   posix_spawn_file_actions_adddup2(&actions, memory_copy, kMemoryThere);
-  // The server's threads block signals, and a server ignores some: Python begins as from a shell.
+  // The server's threads block signals, and a server ignores some: Python begins as from a shell. It has a process
+  // group of its own, so that a terminal's Ctrl-C is the server's alone.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   const int error =
       posix_spawnp(&process_, options.python.c_str(), &actions, &attributes, arguments.data(), environment.data());
   if (error == 0) return absl::OkStatus();
@@ -185,7 +188,7 @@ std::string PythonProcess::End() {
   if (process_ < 0) return "has ended";
   int state = 0;
   pid_t ended = 0;
-  for (const absl::Time until = absl::Now() + kEndPatience; ended == 0 && absl::Now() < until;) {
+  for (const absl::Time until = SteadyNow() + kEndPatience; ended == 0 && SteadyNow() < until;) {
     ended = waitpid(process_, &state, WNOHANG);
     if (ended == 0) absl::SleepFor(absl::Milliseconds(1));
   }
@@ -206,10 +209,10 @@ bool PythonProcess::Runs() const {
 }
 
 absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience) {
-  const absl::Time until = absl::Now() + patience;
+  const absl::Time until = SteadyNow() + patience;
   for (;;) {
     pollfd waiting = {socket_, POLLIN, 0};
-    const int64_t left = std::max<int64_t>(0, absl::ToInt64Milliseconds(until - absl::Now()) + 1);
+    const int64_t left = std::max<int64_t>(0, absl::ToInt64Milliseconds(until - SteadyNow()) + 1);
     const int ready = poll(&waiting, 1, static_cast<int>(left));
     if (ready < 0 && errno == EINTR) continue;
     if (ready > 0) break;
@@ -238,7 +241,7 @@ absl::StatusOr<PythonProcess::Answer> PythonProcess::Ask(const Request& request,
     return absl::InternalError("its process answered with too few bytes");
   }
   std::memcpy(&answer, received.data(), sizeof answer);
-  const std::string text(received.substr(sizeof answer));
+  const std::string text = PrintableName(received.substr(sizeof answer));
   switch (answer.result) {
     case Answer::kOk: return answer;
     case Answer::kBadSample: return absl::DataLossError(text);

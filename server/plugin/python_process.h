@@ -28,7 +28,8 @@ struct PythonOptions {
 // A process of Python that has loaded files with ops, and runs them, a sample at a time. Pixels go through memory that
 // both map; what is asked and answered, through a socket. The other end is client/python/stoker/_op_worker.py.
 //
-// One thread at a time. The process ends with this object, and with the server, however that ends.
+// One thread at a time. The process ends with this object. When the server is killed it ends by itself, once an op in
+// foreign code lets Python's threads run.
 class PythonProcess {
  public:
   struct Call {

@@ -58,9 +58,10 @@ struct stoker_op_image {
 /* The random numbers of one op for one sample. They follow from the job's seed, the epoch, the sample's position and
  * the op's place in the pipeline, and from nothing else. Pass it on as it is. */
 struct stoker_op_draws {
-  uint32_t (*bits)(struct stoker_op_draws* draws);                            /* 32 uniform bits */
-  double (*uniform)(struct stoker_op_draws* draws, double low, double high);  /* in [low, high]; low <= high */
-  uint64_t (*below)(struct stoker_op_draws* draws, uint64_t bound);           /* in [0, bound); bound >= 1 */
+  uint32_t (*bits)(struct stoker_op_draws* draws); /* 32 uniform bits */
+  double (*uniform)(struct stoker_op_draws* draws, double low,
+                    double high);                                   /* in [low, high]; low, where it is above high */
+  uint64_t (*below)(struct stoker_op_draws* draws, uint64_t bound); /* in [0, bound); 0, where that is 0 */
   void (*fill)(struct stoker_op_draws* draws, uint32_t* words, size_t count); /* as many times bits(), faster */
 };
 

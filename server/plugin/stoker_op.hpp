@@ -52,9 +52,9 @@ class Draws {
   explicit Draws(stoker_op_draws* draws) : draws_(draws) {}
 
   uint32_t Bits() { return draws_->bits(draws_); }
-  // Uniform in [low, high]. Requires low ≤ high.
+  // Uniform in [low, high]; low, where it is above high.
   double Uniform(double low, double high) { return draws_->uniform(draws_, low, high); }
-  // Uniform in [0, bound). Requires bound ≥ 1.
+  // Uniform in [0, bound); 0, where that is 0.
   uint64_t Below(uint64_t bound) { return draws_->below(draws_, bound); }
   bool Bernoulli(double p) { return Uniform(0, 1) < p; }
   // What as many calls of Bits() give, but faster.
@@ -69,7 +69,12 @@ class BadSample : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Hidden, so that ops of other libraries whose structs are called alike have statics of their own.
+#if defined(__GNUC__)
+namespace internal __attribute__((visibility("hidden"))) {
+#else
 namespace internal {
+#endif
 
 template <typename Op, typename = void>
 struct HasSize : std::false_type {};
@@ -131,6 +136,25 @@ int32_t Apply(const stoker_op_value* values, stoker_op_draws* draws, const stoke
   return STOKER_OP_FAILED;
 }
 
+template <typename Op>
+const char* Check(const stoker_op_value* values) {
+  try {
+    return With<Op>(values).Check();
+  } catch (...) {
+    return "its check threw an exception";
+  }
+}
+
+// Where it throws, the size is none, which the server refuses.
+template <typename Op>
+void Size(const stoker_op_value* values, int64_t* height, int64_t* width) {
+  try {
+    With<Op>(values).Size(*height, *width);
+  } catch (...) {
+    *height = *width = 0;
+  }
+}
+
 // The table's entry of an op. What it points to lives as long as the process.
 template <typename Op>
 stoker_op EntryOf() {
@@ -142,11 +166,8 @@ stoker_op EntryOf() {
   }();
   stoker_op entry = {Op::kName, Op::kVersion, Op::kSummary, arguments.data(), arguments.size(), nullptr, nullptr,
                      Apply<Op>};
-  if constexpr (HasCheck<Op>::value) entry.check = [](const stoker_op_value* values) { return With<Op>(values).Check(); };
-  if constexpr (HasSize<Op>::value)
-    entry.size = [](const stoker_op_value* values, int64_t* height, int64_t* width) {
-      With<Op>(values).Size(*height, *width);
-    };
+  if constexpr (HasCheck<Op>::value) entry.check = Check<Op>;
+  if constexpr (HasSize<Op>::value) entry.size = Size<Op>;
   return entry;
 }
 

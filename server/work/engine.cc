@@ -89,9 +89,12 @@ std::string Names(const Map& map) {
 }
 
 absl::Status ValidatePipelines(const std::map<std::string, v1::Pipeline>& pipelines) {
-  for (const auto& [name, pipeline] : pipelines)
-    if (auto status = ValidatePipeline(pipeline); !status.ok())
-      return absl::InvalidArgumentError(absl::StrCat("pipelines[", name, "]: ", status.message()));
+  for (const auto& [name, pipeline] : pipelines) {
+    v1::Pipeline resolved = pipeline;
+    absl::Status status = ValidatePipeline(pipeline);
+    if (status.ok()) status = ResolveOwnOps(resolved);
+    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("pipelines[", name, "]: ", status.message()));
+  }
   return absl::OkStatus();
 }
 

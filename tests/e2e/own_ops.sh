@@ -22,6 +22,7 @@ fail() {
 serve() {
   local name=$1
   shift
+  : >"$work/$name.out"
   "$build/bin/stokerd" serve --synthetic 64x48x3 --listen 127.0.0.1:0 "$@" >"$work/$name.out" 2>"$work/$name.log" &
   servers+=($!)
   for ((i = 0; i < 600; ++i)); do
@@ -40,6 +41,10 @@ c++ -std=c++17 -O2 -Wall -Wextra -Werror -shared -fPIC -I "$work/installed/inclu
 sed 's/256 \* draws/250 * draws/' "$work/fog.cc" >"$work/other.cc"
 c++ -std=c++17 -O2 -shared -fPIC -I "$work/installed/include" -o "$work/libother.so" "$work/other.cc"
 
+# Ops of the same structs, under other names: each library has statics of its own.
+sed 's/"fog"/"mist"/; s/"halve"/"half"/; s/amount = 0.5/amount = 0.25/' "$work/fog.cc" >"$work/mist.cc"
+c++ -std=c++17 -O2 -shared -fPIC -I "$work/installed/include" -o "$work/libmist.so" "$work/mist.cc"
+
 cat >"$work/pipeline.yaml" <<'TEXT'
 ops:
   - RandomResizedCrop: {size: 32}
@@ -47,7 +52,7 @@ ops:
   - RandomApply: {p: 0.5, transforms: [{fog: {}}]}
   - halve:
 TEXT
-serve one --ops "$work/libfog.so"
+serve one --ops "$work/libfog.so" --ops "$work/libmist.so"
 one=$address
 serve two --ops "$work/libfog.so"
 two=$address
@@ -60,6 +65,9 @@ stoker() { "$build/bin/stoker" "$@"; }
 stoker list --servers "$one" >"$work/list"
 grep -q '^fog  *1  blends with white, more so at the top$' "$work/list" || fail "not listed: $(<"$work/list")"
 grep -q '^  - fog: {amount: 0.5}$' "$work/list" || fail "without arguments: $(<"$work/list")"
+grep -q '^  - mist: {amount: 0.25}$' "$work/list" || fail "mixed up: $(<"$work/list")"
+if stoker describe --servers "$one" --pipeline <(echo 'ops: [{fog: {amount: -1}}]') 2>"$work/refused"; then fail "took a wrong amount"; fi
+grep -q 'fog: amount must be from 0 to 1' "$work/refused" || fail "not refused: $(<"$work/refused")"
 stoker describe --explain --servers "$one" --pipeline "$work/pipeline.yaml" >"$work/explained"
 grep -q "this server's own fog, version 1" "$work/explained" || fail "not explained: $(<"$work/explained")"
 

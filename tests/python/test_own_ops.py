@@ -216,19 +216,27 @@ def test_views_and_nested_ops_draw_by_their_own_place(start_server, tmp_path):
         twice = next(iter(loader))[0]
     share = (twice == 255).all(axis=-1).mean()
     assert 0.7 < share < 0.8, "two independent halves leave a quarter"
-    assert digest(server.address, T.RandomApply([salted], p=0.5)) != digest(server.address, salted)
+    nested = T.RandomApply([salted, salted], p=1)
+    views = T.Pipeline(views=[T.Views("two", 2, [salted])])
+    with Loader(server.address, batch_size=8, transforms=views, output="numpy", as_dict=True) as loader:
+        first, second = next(iter(loader))["two"][:, 0], next(iter(loader))["two"][:, 1]
+    assert (first != second).any()
+    with Loader(server.address, batch_size=8, transforms=[nested], output="numpy") as loader:
+        both = next(iter(loader))[0]
+    assert 0.7 < (both == 255).all(axis=-1).mean() < 0.8
 
 
 @pytest.mark.parametrize(
     ("op", "words"),
     [
+        (T.OwnOp("salt", placement="device"), "runs on the server only"),
         (T.OwnOp("salt", amount=2.0), "salt.py:15: ValueError: amount is 2.0; it is a share, from 0 to 1"),
         (T.OwnOp("salt", amont=0.5), "salt.amont: unknown argument; known are amount, pepper"),
         (T.OwnOp("salt", amount="much"), "salt.amount: expected a number, found 'much'"),
         (T.OwnOp("pepper"), "there is no op 'pepper'"),
         (T.OwnOp("thumbnail"), "thumbnail.by: must be given"),
         (T.OwnOp("thumbnail", by=0), "ZeroDivisionError"),
-        (T.OwnOp("thumbnail", by=1000), "size= gave (0, 0)"),
+        (T.OwnOp("thumbnail", by=1000), "size= gave (0, 0) for 256 × 256"),
     ],
 )
 def test_a_job_learns_what_is_wrong_with_its_ops_before_it_trains(start_server, tmp_path, op, words):
@@ -361,7 +369,7 @@ def test_the_processes_end_with_their_server(start_server, tmp_path):
         ("import stoker\n@stoker.op(version=0)\ndef a(image, rng): return image", "op 'a': version is 0"),
         ("import stoker\n@stoker.op(version=1)\ndef a(image, rng, b): return image", "argument 'b' has no default"),
         ("import stoker\n@stoker.op(version=1)\ndef a(image, rng, b=[]): return image", "argument 'b' is of type"),
-        ("import stoker\n@stoker.op(version=1)\ndef a(image, rng): return image[1:]", "a: it returned uint8 of 47"),
+        ("import stoker\n@stoker.op(version=1)\ndef a(image, rng): return image[1:]", "a: it returned uint8 of 255"),
         ("import os; os._exit(3)", "cannot run ops: its process ended with status 3"),
     ],
 )

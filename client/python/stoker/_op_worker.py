@@ -7,7 +7,6 @@ may grow after that.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import mmap
 import os
@@ -18,6 +17,7 @@ import struct
 import sys
 import threading
 import traceback
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +34,8 @@ _ANSWER = struct.Struct("<IIqq")
 _OK, _BAD_SAMPLE, _FAILED, _LEAVING = 0, 1, 2, 3
 _IN_OUT, _IN_IN = 0, 1
 
+_MOST_TEXT = 4000  # bytes
+_NEAR = 8 << 20  # So close to its limit, a process that fails is replaced.
 _ALIGNMENT = 64  # The result's place begins at a multiple of this.
 _TYPE_LETTERS = {float: "d", int: "q", bool: "?", str: "s"}
 
@@ -44,15 +46,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.dup2(2, 1)  # What an op prints goes to the server's log.
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
     try:
         offer, definitions = _load(files)
     except BaseException as error:  # A file may raise whatever it likes.
         os.write(_SOCKET, json.dumps({"error": _where(error, files)}).encode())
         return
-    threading.Thread(target=_end_with_the_server, daemon=True).start()
-    _bound_growth(growth)
+    limit = _bound_growth(growth)
     os.write(_SOCKET, json.dumps({"protocol": _PROTOCOL, "ops": offer}).encode())
-    _answer_all(definitions, files)
+    _answer_all(definitions, files, limit)
 
 
 def _load(files: list[str]) -> tuple[list[dict[str, Any]], list[Any]]:
@@ -89,23 +91,26 @@ def _attribute(value: Any) -> Any:
 
 def _module_of(file: str, number: int) -> ModuleType:
     name = f"stoker_own_ops_{number}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no file of Python")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = file
+    module.__dict__["__stoker_source__"] = source = Path(file).read_bytes()  # What is hashed is what runs.
     sys.modules[name] = module
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
-    spec.loader.exec_module(module)
+    exec(compile(source, file, "exec"), module.__dict__)
     return module
 
 
-def _bound_growth(growth: int) -> None:
+def _bound_growth(growth: int) -> int:
     """Lets this process take `growth` bytes more than it has. Then it gets no memory, and Python raises MemoryError."""
-    with open("/proc/self/status", encoding="ascii") as status:
-        data = next(int(line.split()[1]) for line in status if line.startswith("VmData:"))
-    limit = data * 1024 + growth
+    limit = _data_bytes() + growth
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    return limit
+
+
+def _data_bytes() -> int:
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmData:"))
 
 
 def _end_with_the_server() -> None:
@@ -149,7 +154,7 @@ class _Pixels:
         return view
 
 
-def _answer_all(definitions: list[Any], files: list[str]) -> None:
+def _answer_all(definitions: list[Any], files: list[str], limit: int) -> None:
     from .ops import BadSample, Draws
 
     pixels = _Pixels()
@@ -185,7 +190,10 @@ def _answer_all(definitions: list[Any], files: list[str]) -> None:
             text, result = f"{_where(error, files)}: out of memory", _LEAVING
         except BaseException as error:  # An op may raise whatever it likes.
             text, result = _where(error, files), _FAILED
-        os.write(_SOCKET, _ANSWER.pack(result, place, height_after, width_after) + text.encode()[:4000])
+            if _data_bytes() > limit - _NEAR:  # Not every library says by a MemoryError that it got none.
+                text, result = f"{text}: out of memory", _LEAVING
+        words = text.encode("utf-8", "replace")[:_MOST_TEXT]
+        os.write(_SOCKET, _ANSWER.pack(result, place, height_after, width_after) + words)
         if result == _LEAVING:
             return
 

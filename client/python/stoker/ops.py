@@ -24,6 +24,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Callable, Iterable, Optional, TypeVar
 
+from . import _library
 from ._draws import Draws
 
 __all__ = ["BadSample", "Definition", "Draws", "Report", "WrongOp", "definition_of", "op", "test"]
@@ -33,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: The types of arguments.
 _TYPES = (float, int, bool, str)
 
-_MOST_EXTENT = 1 << 24  # pixels of a side of an image
+_MOST_EXTENT = 1 << 14  # pixels of a side of an image
 _HASH_DIGITS = 12
 
 
@@ -72,8 +73,9 @@ class Definition:
         import numpy
 
         file = Path(inspect.getfile(self.function))
-        parts = [f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()[:_HASH_DIGITS]}"]
-        parts += [f"Python {platform.python_version()}", f"numpy {numpy.__version__}"]
+        source = self.function.__globals__.get("__stoker_source__") or file.read_bytes()
+        parts = [f"{file.name} {hashlib.sha256(source).hexdigest()[:_HASH_DIGITS]}"]
+        parts += [f"stoker {_library.library().stoker_version().decode()}", f"Python {platform.python_version()}", f"numpy {numpy.__version__}"]
         parts += [f"{package} {metadata.version(package)}" for package in self.packages]
         return ", ".join(parts)
 

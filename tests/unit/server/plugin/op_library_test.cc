@@ -137,6 +137,21 @@ TEST_F(OpLibraryTest, ABadSampleIsTheSamplesFaultAndAFailureTheMachines) {
   EXPECT_EQ(broken.status(), absl::InternalError("own op 'shift': it does not say why"));
 }
 
+TEST_F(OpLibraryTest, WhatAnOpSaysIsMadeText) {
+  EXPECT_EQ(Apply("name: 'shift' arguments { name: 'mode' value: 'bytes' }", {4, 4}).status(),
+            absl::DataLossError("own op 'shift': no text: \\xff"));
+}
+
+TEST_F(OpLibraryTest, WrongBoundsOfDrawsEndNothing) {
+  EXPECT_TRUE(absl::IsDataLoss(Apply("name: 'shift' arguments { name: 'mode' value: 'bounds' }", {4, 4}).status()));
+}
+
+TEST_F(OpLibraryTest, APipelineHoldsAFew) {
+  v1::Pipeline pipeline;
+  for (int i = 0; i < 65; ++i) pipeline.add_ops()->mutable_own_op()->set_name("shift");
+  EXPECT_THAT(std::string(ResolveOwnOps(pipeline).message()), HasSubstr("[64]: a pipeline holds at most 64 own ops"));
+}
+
 TEST(OpLibrariesTest, SayWhatIsWrongWithThem) {
   EXPECT_THAT(ErrorOf("missing"), HasSubstr("cannot open shared object file"));
   EXPECT_THAT(ErrorOf("none"), HasSubstr("is no library of ops"));

@@ -18,6 +18,12 @@ __attribute__((unused)) static int32_t shift(const union stoker_op_value *argume
     return STOKER_OP_BAD_SAMPLE;
   }
   if (strcmp(arguments[3].text, "broken") == 0) return STOKER_OP_FAILED;
+  if (strcmp(arguments[3].text, "bytes") == 0) {
+    snprintf(why, why_bytes, "no text: \xff");
+    return STOKER_OP_BAD_SAMPLE;
+  }
+  if (strcmp(arguments[3].text, "bounds") == 0)
+    return draws->uniform(draws, 1, 0) == 1 && draws->below(draws, 0) == 0 ? STOKER_OP_BAD_SAMPLE : STOKER_OP_FAILED;
   for (i = 0; i < 3 * in->height * in->width; ++i) {
     out->pixels[i] = (uint8_t)(in->pixels[i] + arguments[1].integer);
     if (arguments[2].integer) out->pixels[i] = (uint8_t)(out->pixels[i] + draws->below(draws, 256));
