@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/arguments.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/status_macros.h"
@@ -129,6 +130,13 @@ absl::Status ResolveAll(google::protobuf::RepeatedPtrField<v1::Op>& ops, const s
 }
 
 }  // namespace
+
+absl::Status CheckSizeAfter(const LoadedOp& op, ImageSize from, ImageSize to) {
+  if (to.height >= 1 && to.width >= 1 && to.height <= kMaxExtent && to.width <= kMaxExtent) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("own op '", op.name(), "' makes ", to.width, "×", to.height,
+                                                    " pixels of ", from.width, "×", from.height, "; sides have 1 to ",
+                                                    kMaxExtent, " pixels"));
+}
 
 void SetLoadedOps(LoadedOps ops) { Ops() = std::move(ops); }
 

@@ -61,6 +61,9 @@ class LoadedOp {
   uint64_t check_ = 0;
 };
 
+// OK where an image of `from` may become one of `to` by `op`; else FailedPrecondition, which names the op.
+absl::Status CheckSizeAfter(const LoadedOp& op, ImageSize from, ImageSize to);
+
 using LoadedOps = std::vector<std::unique_ptr<LoadedOp>>;
 
 // Sets the own ops of this process, and drops those that were set before. A server does so once, before it uses any op.

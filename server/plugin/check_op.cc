@@ -48,7 +48,7 @@ absl::StatusOr<uint64_t> CheckOp(const LoadedOp& op) {
     bool bad_sample = false;
     for (std::vector<uint8_t>* out : {&first, &second}) {
       const absl::Status status = op.Apply(values, {.position = all.size()}, in.data(), size, out->data(), *after);
-      bad_sample = absl::IsDataLoss(status);  // Not every op takes noise.
+      bad_sample = absl::IsDataLoss(status);  // An op may find noise unusable.
       if (!status.ok() && !bad_sample) return Blame(op, status);
     }
     if (in != image) return Blame(op, absl::FailedPreconditionError("it writes to the image that it is given"));

@@ -18,7 +18,6 @@
 #include "common/config/key_names.h"
 #include "common/config/nearest_word.h"
 #include "common/config/text.h"
-#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 #include "server/plugin/python_ops.h"
 #include "server/plugin/stoker_op.h"
@@ -108,10 +107,7 @@ class LibraryOp : public LoadedOp {
     if (op_.size == nullptr) return size;
     ImageSize after = size;
     op_.size(ForC(values).data(), &after.height, &after.width);
-    if (after.height < 1 || after.width < 1 || after.height > kMaxExtent || after.width > kMaxExtent)
-      return absl::FailedPreconditionError(absl::StrCat("'", name_, "' makes ", after.width, "×", after.height,
-                                                        " pixels of ", size.width, "×", size.height,
-                                                        "; sides have 1 to ", kMaxExtent, " pixels"));
+    STOKER_RETURN_IF_ERROR(CheckSizeAfter(*this, size, after));
     return after;
   }
 

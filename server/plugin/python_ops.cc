@@ -13,7 +13,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "common/ops/arguments.h"
 #include "common/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "server/plugin/trial.h"
@@ -180,10 +179,7 @@ class PythonOp : public LoadedOp {
     });
     if (absl::IsAborted(after.status())) return absl::FailedPreconditionError(Blame(after.status()));
     if (!after.ok()) return absl::Status(after.status().code(), Blame(after.status()));
-    if (after->height < 1 || after->width < 1 || after->height > kMaxExtent || after->width > kMaxExtent)
-      return absl::FailedPreconditionError(absl::StrCat("own op '", name_, "' makes ", after->width, "×", after->height,
-                                                        " pixels of ", size.width, "×", size.height,
-                                                        "; sides have 1 to ", kMaxExtent, " pixels"));
+    STOKER_RETURN_IF_ERROR(CheckSizeAfter(*this, size, *after));
     const absl::MutexLock lock(&mutex_);
     if (sizes_.size() >= kKept) sizes_.clear();
     sizes_.emplace(key, *after);

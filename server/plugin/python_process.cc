@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +16,9 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "common/time/steady_time.h"
+#include "server/read/child/spawn.h"
 #include "server/read/printable_name.h"
 
 extern char** environ;
@@ -29,14 +26,8 @@ extern char** environ;
 namespace stoker {
 namespace {
 
-// Where the process finds them.
-constexpr int kSocketThere = 3, kMemoryThere = 4;
-
 // Loading may read gigabytes of libraries from a cold disk.
 constexpr absl::Duration kStartPatience = absl::Minutes(5);
-
-// A process whose socket was closed ends at once, unless an op hangs.
-constexpr absl::Duration kEndPatience = absl::Milliseconds(500);
 
 constexpr size_t kMostMessage = size_t{1} << 17;
 constexpr size_t kAlignment = 64;  // _ALIGNMENT of _op_worker.py
@@ -52,16 +43,14 @@ absl::Status SystemError(const char* what) {
 }
 
 // Returns this process's environment with a thread for each library.
-std::vector<char*> Environment() {
-  std::vector<char*> all;
+std::vector<std::string> Environment() {
+  std::vector<std::string> all(std::begin(kOneThread), std::end(kOneThread));
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('=') + 1);
     if (std::none_of(std::begin(kOneThread), std::end(kOneThread),
                      [&](std::string_view own) { return own.starts_with(name); }))
-      all.push_back(*entry);
+      all.emplace_back(*entry);
   }
-  for (const char* entry : kOneThread) all.push_back(const_cast<char*>(entry));
-  all.push_back(nullptr);
   return all;
 }
 
@@ -114,7 +103,7 @@ struct PythonProcess::Answer {
 absl::StatusOr<std::unique_ptr<PythonProcess>> PythonProcess::Start(const PythonOptions& options,
                                                                     const std::vector<std::string>& files) {
   std::unique_ptr<PythonProcess> process(new PythonProcess(options));
-  STOKER_RETURN_IF_ERROR(process->Spawn(options, files));
+  STOKER_RETURN_IF_ERROR(process->Launch(options, files));
   const auto offer = process->Receive(kStartPatience);
   if (!offer.ok())
     return absl::FailedPreconditionError(
@@ -125,7 +114,7 @@ absl::StatusOr<std::unique_ptr<PythonProcess>> PythonProcess::Start(const Python
   return process;
 }
 
-absl::Status PythonProcess::Spawn(const PythonOptions& options, const std::vector<std::string>& files) {
+absl::Status PythonProcess::Launch(const PythonOptions& options, const std::vector<std::string>& files) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return SystemError("make a socket");
   socket_ = ends[0];
@@ -134,73 +123,29 @@ absl::Status PythonProcess::Spawn(const PythonOptions& options, const std::vecto
   // Nobody can take away what the other reads.
   if (memory_ < 0 || fcntl(memory_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) return SystemError("make shared memory");
 
-  std::vector<std::string> words = {options.python, "-m", "stoker._op_worker", absl::StrCat(options.memory_bytes)};
-  words.insert(words.end(), files.begin(), files.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::vector<char*> environment = Environment();
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  const auto destroy = absl::MakeCleanup([&] {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  });
-  // Copied up first, so that neither stands in the other's way.
-  const int above = 10;
-  const int socket_copy = fcntl(ends[1], F_DUPFD_CLOEXEC, above), memory_copy = fcntl(memory_, F_DUPFD_CLOEXEC, above);
-  const auto close_copies = absl::MakeCleanup([&] {
-    if (socket_copy >= 0) close(socket_copy);
-    if (memory_copy >= 0) close(memory_copy);
-  });
-  if (socket_copy < 0 || memory_copy < 0) return SystemError("copy a descriptor");
-  posix_spawn_file_actions_adddup2(&actions, socket_copy, kSocketThere);
-  posix_spawn_file_actions_adddup2(&actions, memory_copy, kMemoryThere);
-  // The server's threads block signals, and a server ignores some: Python begins as from a shell. It has a process
-  // group of its own, so that a terminal's Ctrl-C is the server's alone.
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const int error =
-      posix_spawnp(&process_, options.python.c_str(), &actions, &attributes, arguments.data(), environment.data());
-  if (error == 0) return absl::OkStatus();
-  process_ = -1;
-  return absl::FailedPreconditionError(
-      absl::StrCat("python_ops.python: cannot run '", options.python, "': ", std::strerror(error)));
+  SpawnOptions spawn = {.program = options.python,
+                        .arguments = {"-m", "stoker._op_worker", absl::StrCat(options.memory_bytes)},
+                        .environment = Environment(),
+                        .descriptors = {-1, STDERR_FILENO, STDERR_FILENO, ends[1], memory_}};
+  spawn.arguments.insert(spawn.arguments.end(), files.begin(), files.end());
+  const auto process = Spawn(spawn);
+  if (!process.ok())
+    return absl::FailedPreconditionError(absl::StrCat("python_ops.python: ", process.status().message()));
+  process_ = *process;
+  return absl::OkStatus();
 }
 
 PythonProcess::~PythonProcess() {
   End();
+  if (socket_ >= 0) close(socket_);
   if (pixels_ != nullptr) munmap(pixels_, bytes_);
   if (memory_ >= 0) close(memory_);
 }
 
 std::string PythonProcess::End() {
   usable_ = false;
-  if (socket_ >= 0) close(std::exchange(socket_, -1));
   if (process_ < 0) return "has ended";
-  int state = 0;
-  pid_t ended = 0;
-  for (const absl::Time until = SteadyNow() + kEndPatience; ended == 0 && SteadyNow() < until;) {
-    ended = waitpid(process_, &state, WNOHANG);
-    if (ended == 0) absl::SleepFor(absl::Milliseconds(1));
-  }
-  if (ended == 0) {
-    kill(process_, SIGKILL);
-    ended = waitpid(process_, &state, 0);
-  }
-  process_ = -1;
-  if (ended < 0) return "has ended";
-  if (WIFSIGNALED(state))
-    return absl::StrCat("was ended by signal ", WTERMSIG(state), " (", strsignal(WTERMSIG(state)), ")");
-  return absl::StrCat("ended with status ", WEXITSTATUS(state));
+  return HowItEnded(EndProcess(std::exchange(process_, -1), socket_));
 }
 
 bool PythonProcess::Runs() const {
@@ -216,7 +161,6 @@ absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience)
     const int ready = poll(&waiting, 1, static_cast<int>(left));
     if (ready < 0 && errno == EINTR) continue;
     if (ready > 0) break;
-    kill(process_, SIGKILL);
     End();
     return absl::InternalError(
         absl::StrCat("its process took longer than ", absl::FormatDuration(patience), ", and was killed"));

@@ -70,7 +70,7 @@ class PythonProcess {
 
   explicit PythonProcess(const PythonOptions& options) : patience_(options.patience) {}
 
-  absl::Status Spawn(const PythonOptions& options, const std::vector<std::string>& files);
+  absl::Status Launch(const PythonOptions& options, const std::vector<std::string>& files);
 
   // Waits for a message. It stays valid until the next call.
   absl::StatusOr<std::string_view> Receive(absl::Duration patience);
@@ -81,7 +81,7 @@ class PythonProcess {
   // Makes room for `bytes` in the memory that both map.
   absl::Status Reserve(size_t bytes);
 
-  // Kills the process, if it did not end by itself, and returns how it ended: "was ended by signal 11 (…)".
+  // Ends the process, if it did not end by itself, and returns how it ended: "ended by signal 11, SIGSEGV".
   std::string End();
 
   const absl::Duration patience_;

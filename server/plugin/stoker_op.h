@@ -75,7 +75,7 @@ enum stoker_op_result {
 struct stoker_op {
   const char* name;    /* what a pipeline calls it: lower case letters, digits and underscores; none of Stoker's own */
   uint32_t version;    /* from 1 on. Raise it whenever the op may make other bytes. */
-  const char* summary; /* one line, for `stoker list --ops` */
+  const char* summary; /* one line, for `stoker list` */
   const struct stoker_op_argument* arguments;
   size_t argument_count;
 

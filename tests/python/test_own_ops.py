@@ -45,6 +45,11 @@ def fail(image, rng, at=-1, how="raise"):
     if how == "nothing": return None
     if how == "leak":
         while True: kept.append(numpy.ones(1 << 20))
+    if how == "quiet leak":  # As of a library that tells of it in a way of its own.
+        try:
+            while True: kept.append(numpy.ones(1 << 20))
+        except MemoryError:
+            raise RuntimeError("the allocator failed") from None
 """
 
 
@@ -219,8 +224,9 @@ def test_views_and_nested_ops_draw_by_their_own_place(start_server, tmp_path):
     nested = T.RandomApply([salted, salted], p=1)
     views = T.Pipeline(views=[T.Views("two", 2, [salted])])
     with Loader(server.address, batch_size=8, transforms=views, output="numpy", as_dict=True) as loader:
-        first, second = next(iter(loader))["two"][:, 0], next(iter(loader))["two"][:, 1]
-    assert (first != second).any()
+        salted_views = next(iter(loader))["two"] == 255
+    both_white = salted_views.all(axis=-1).all(axis=1).mean()
+    assert 0.2 < both_white < 0.3, "views that draw alike would have half of the pixels in common"
     with Loader(server.address, batch_size=8, transforms=[nested], output="numpy") as loader:
         both = next(iter(loader))[0]
     assert 0.7 < (both == 255).all(axis=-1).mean() < 0.8
@@ -259,10 +265,11 @@ def wrong(start_server, tmp_path):
     [
         ("raise", "wrong.py:11: RuntimeError: no luck"),
         ("bad", "too dark"),
-        ("crash", "own op 'fail': its process was ended by signal 11"),
+        ("crash", "own op 'fail': its process ended by signal 11, SIGSEGV"),
         ("exit", "own op 'fail': its process ended with status 3"),
         ("hang", "own op 'fail': its process took longer than 2s, and was killed"),
         ("leak", "out of memory; its process was replaced"),
+        ("quiet leak", "RuntimeError: the allocator failed: out of memory; its process was replaced"),
         ("shape", "it returned uint8 of 1 × 48 × 3; expected uint8 of 64 × 48 × 3"),
         ("dtype", "it returned float64 of 64 × 48 × 3; expected uint8"),
         ("nothing", "it returned object of ; expected uint8"),
@@ -379,7 +386,7 @@ def test_a_server_says_what_is_wrong_with_a_file(tmp_path, text, words):
 
 
 def test_a_server_says_that_it_has_no_python(tmp_path):
-    assert "cannot run '/no/python'" in refusal(tmp_path, SALT, python="/no/python")
+    assert "python_ops.python: there is no program /no/python" in refusal(tmp_path, SALT, python="/no/python")
     assert "cannot run ops" in refusal(tmp_path, SALT, python="false")
     assert "python_ops.memory: 1048576 bytes are fewer" in refusal(tmp_path, SALT, memory="1MiB")
 

@@ -1,6 +1,7 @@
 """The process in which a server runs ops in Python: ``python3 -m stoker._op_worker BYTES FILE…``.
 
-stokerd starts it (server/plugin/python_process.h), with a socket as descriptor 3 and memory for pixels as descriptor 4.
+stokerd starts it (server/plugin/python_process.h), with a socket as descriptor 3 and memory for pixels as descriptor 4. What an op
+prints goes to the server's log.
 It loads the files, says which ops they have, and then answers requests until the socket is closed. BYTES is by how much it
 may grow after that.
 """
@@ -35,7 +36,7 @@ _OK, _BAD_SAMPLE, _FAILED, _LEAVING = 0, 1, 2, 3
 _IN_OUT, _IN_IN = 0, 1
 
 _MOST_TEXT = 4000  # bytes
-_NEAR = 8 << 20  # So close to its limit, a process that fails is replaced.
+_NEAR = 4  # A process that fails in the last part of so many of what it may grow is replaced.
 _ALIGNMENT = 64  # The result's place begins at a multiple of this.
 _TYPE_LETTERS = {float: "d", int: "q", bool: "?", str: "s"}
 
@@ -45,7 +46,6 @@ def main() -> None:
     # The server ends this process by closing its socket, after the jobs that it still serves.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    os.dup2(2, 1)  # What an op prints goes to the server's log.
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     try:
         offer, definitions = _load(files)
@@ -54,7 +54,7 @@ def main() -> None:
         return
     limit = _bound_growth(growth)
     os.write(_SOCKET, json.dumps({"protocol": _PROTOCOL, "ops": offer}).encode())
-    _answer_all(definitions, files, limit)
+    _answer_all(definitions, files, limit - growth // _NEAR)
 
 
 def _load(files: list[str]) -> tuple[list[dict[str, Any]], list[Any]]:
@@ -154,7 +154,7 @@ class _Pixels:
         return view
 
 
-def _answer_all(definitions: list[Any], files: list[str], limit: int) -> None:
+def _answer_all(definitions: list[Any], files: list[str], near: int) -> None:
     from .ops import BadSample, Draws
 
     pixels = _Pixels()
@@ -190,7 +190,7 @@ def _answer_all(definitions: list[Any], files: list[str], limit: int) -> None:
             text, result = f"{_where(error, files)}: out of memory", _LEAVING
         except BaseException as error:  # An op may raise whatever it likes.
             text, result = _where(error, files), _FAILED
-            if _data_bytes() > limit - _NEAR:  # Not every library says by a MemoryError that it got none.
+            if _data_bytes() > near:  # Not every library says by a MemoryError that it got none.
                 text, result = f"{text}: out of memory", _LEAVING
         words = text.encode("utf-8", "replace")[:_MOST_TEXT]
         os.write(_SOCKET, _ANSWER.pack(result, place, height_after, width_after) + words)

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,11 +17,11 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
 #include "common/time/steady_time.h"
+#include "server/read/child/spawn.h"
 
 namespace stoker {
 namespace {
@@ -38,39 +37,6 @@ std::string TextOf(int error) { return strerrordesc_np(error) == nullptr ? "unkn
 
 absl::Status SystemError(const std::string& what, int error) {
   return absl::UnavailableError(absl::StrCat(what, ": ", TextOf(error)));
-}
-
-// Starts the program with `socket` as its only descriptor but for those of /dev/null, with all signals as they were
-// made, and in a process group of its own, since a terminal's signals are the server's.
-absl::StatusOr<pid_t> Spawn(const ChildProcess::Options& options, int socket) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  STOKER_CHECK(posix_spawn_file_actions_init(&files) == 0 && posix_spawnattr_init(&attributes) == 0);
-  const absl::Cleanup destroy = [&] {
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-  };
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  for (const int wrong :
-       {posix_spawn_file_actions_adddup2(&files, socket, kChildSocket),
-        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0),
-        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0),
-        posix_spawn_file_actions_addclosefrom_np(&files, 3), posix_spawnattr_setsigmask(&attributes, &none),
-        posix_spawnattr_setsigdefault(&attributes, &all), posix_spawnattr_setpgroup(&attributes, 0),
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)})
-    if (wrong != 0) return SystemError("cannot prepare a child", wrong);
-  std::string program = options.program;
-  std::vector<std::string> variables = options.environment;
-  std::vector<char*> arguments = {program.data(), nullptr}, environment;
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, program.c_str(), &files, &attributes, arguments.data(), environment.data());
-  if (error == ENOENT) return absl::NotFoundError(absl::StrCat("there is no program ", program));
-  if (error != 0) return SystemError("cannot start " + program, error);
-  return pid;
 }
 
 absl::Status Limit(pid_t pid, __rlimit_resource resource, uint64_t soft, uint64_t hard) {
@@ -91,7 +57,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return SystemError("cannot make a socket for a child", errno);
-  const auto pid = Spawn(options, ends[1]);
+  const auto pid = Spawn({options.program, {}, options.environment, {ends[1], -1, -1}});
   close(ends[1]);
   if (!pid.ok()) {
     close(ends[0]);
@@ -222,9 +188,9 @@ absl::Status ChildProcess::LimitCpu() {
 // Says how the child ended, which closed its socket.
 absl::Status ChildProcess::Ended() {
   const int status = Kill();
-  if (!WIFSIGNALED(status)) return absl::AbortedError(absl::StrCat("ended with status ", WEXITSTATUS(status)));
+  const std::string text = HowItEnded(status);
+  if (!WIFSIGNALED(status)) return absl::AbortedError(text);
   const int signal = WTERMSIG(status);
-  const std::string text = absl::StrCat("ended by signal ", signal, ", SIG", sigabbrev_np(signal));
   if (signal == SIGXCPU)
     return absl::DeadlineExceededError(
         absl::StrCat("took more than ", absl::FormatDuration(options_.cpu_time), " of CPU time"));
@@ -234,22 +200,6 @@ absl::Status ChildProcess::Ended() {
 }
 
 // Ends the process, unless it did by itself, and returns the status that it ended with.
-int ChildProcess::Kill() {
-  int status = 0;
-  if (pid_ == 0) return status;
-  // A socket that a dying process closed may be seen before the process's end, so a moment passes before it is killed.
-  siginfo_t ended{};
-  for (int i = 0; i < 100 && waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT | WNOHANG) == 0; ++i) {
-    if (ended.si_pid != 0) break;
-    pollfd waiting = {socket_, 0, 0};
-    if (poll(&waiting, 1, 0) == 0) break;  // The child has its socket still.
-    poll(nullptr, 0, 10);
-  }
-  kill(pid_, SIGKILL);
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = 0;
-  return status;
-}
+int ChildProcess::Kill() { return pid_ == 0 ? 0 : EndProcess(std::exchange(pid_, 0), socket_); }
 
 }  // namespace stoker
