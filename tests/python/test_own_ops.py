@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import numpy
@@ -93,8 +94,16 @@ def written(tmp_path, name, text):
 
 
 def children(server: Server):
-    listed = subprocess.run(["ps", "--ppid", str(server.process.pid), "-o", "pid="], capture_output=True, text=True)
-    return [int(pid) for pid in listed.stdout.split()]
+    """The processes that it has started and that run still."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # It has ended meanwhile.
+            continue
+        if int(parent) == server.process.pid and state != "Z":
+            found.append(int(entry.parent.name))
+    return found
 
 
 # ---- Draws ----
@@ -355,7 +364,7 @@ def test_the_processes_end_with_their_server(start_server, tmp_path):
         alive = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
         if not alive:
             return
-        subprocess.run(["sleep", "0.1"], check=True)
+        time.sleep(0.1)
     raise AssertionError(f"{alive} live on")
 
 
