@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status_macros.h"
+#include "server/decode/libjpeg_destination.h"
 #include "server/decode/libjpeg_errors.h"
 #include "server/decode/magic.h"
 
@@ -16,34 +15,9 @@ namespace {
 
 constexpr int kMaxMarkerBytes = 0xffff;  // A segment's length has 16 bits.
 
-// The buffer that libjpeg writes to. It grows as needed.
-struct Destination {
-  jpeg_destination_mgr manager;  // Must be the first member: Enlarge casts its address to a Destination.
-  std::vector<uint8_t> bytes;
-};
-
 void OnMessage(j_common_ptr codec, int level) {
   // A negative level is a warning: libjpeg met damage and went on with made-up data.
   if (level < 0) LibjpegErrors::Leave(codec);
-}
-
-void Ignore(j_compress_ptr) {}
-
-bool Grow(std::vector<uint8_t>& bytes, size_t size) try {
-  bytes.resize(size);
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-// libjpeg calls this when the buffer is full.
-boolean Enlarge(j_compress_ptr codec) {
-  auto& to = *reinterpret_cast<Destination*>(codec->dest);
-  const size_t full = to.bytes.size();
-  if (!Grow(to.bytes, full * 2)) ERREXIT1(codec, JERR_OUT_OF_MEMORY, 0);
-  to.manager.next_output_byte = to.bytes.data() + full;
-  to.manager.free_in_buffer = to.bytes.size() - full;
-  return TRUE;
 }
 
 // A JPEG that libjpeg reads and one that it writes. Use each object once, on one thread.
@@ -74,12 +48,11 @@ class JpegCodec {
   void BeginWriting(size_t about_bytes);
   void SetLayout(const JpegLayout& layout, int mcus_per_row);
   void CopyMarkers(bool beside_colors);
-  std::vector<uint8_t> Written();
 
   LibjpegErrors errors_ = {};
   jpeg_decompress_struct in_ = {};
   jpeg_compress_struct out_ = {};
-  Destination destination_ = {};
+  LibjpegDestination destination_;
   size_t in_bytes_ = 0;
 };
 
@@ -99,13 +72,7 @@ absl::Status JpegCodec::Open(std::span<const uint8_t> jpeg, const JpegLayout& la
 void JpegCodec::BeginWriting(size_t about_bytes) {
   jpeg_create_compress(&out_);
   out_.mem->max_memory_to_use = 0;
-  destination_.manager.init_destination = Ignore;
-  destination_.manager.empty_output_buffer = Enlarge;
-  destination_.manager.term_destination = Ignore;
-  out_.dest = &destination_.manager;
-  if (!Grow(destination_.bytes, about_bytes + 4096)) ERREXIT1(&out_, JERR_OUT_OF_MEMORY, 0);
-  destination_.manager.next_output_byte = destination_.bytes.data();
-  destination_.manager.free_in_buffer = destination_.bytes.size();
+  destination_.Attach(&out_, about_bytes);
 }
 
 void JpegCodec::SetLayout(const JpegLayout& layout, int mcus_per_row) {
@@ -137,11 +104,6 @@ void JpegCodec::CopyMarkers(bool beside_colors) {
       jpeg_write_marker(&out_, marker->marker, marker->data, marker->data_length);
 }
 
-std::vector<uint8_t> JpegCodec::Written() {
-  destination_.bytes.resize(destination_.bytes.size() - destination_.manager.free_in_buffer);
-  return std::move(destination_.bytes);
-}
-
 int CeilDivide(int64_t dividend, int64_t divisor) { return static_cast<int>((dividend + divisor - 1) / divisor); }
 
 // The number of MCUs in a row of a scan that has all components. If there is only one component, an MCU is one block.
@@ -162,7 +124,7 @@ absl::StatusOr<std::vector<uint8_t>> JpegCodec::Transcode(const JpegLayout& layo
     jpeg_finish_compress(&out_);
     jpeg_finish_decompress(&in_);
   }));
-  return Written();
+  return destination_.Take();
 }
 
 bool IsGray(std::span<const uint8_t> rgb) {
@@ -196,7 +158,7 @@ absl::StatusOr<std::vector<uint8_t>> JpegCodec::Encode(std::span<const uint8_t> 
     }
     jpeg_finish_compress(&out_);
   }));
-  return Written();
+  return destination_.Take();
 }
 
 }  // namespace
