@@ -1,6 +1,8 @@
 #include "common/identity/elementary.h"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 #include "common/check.h"
@@ -38,6 +40,38 @@ double SinOfQuarters(double degrees, int quarters) {
   }
 }
 
+// Returns a[0] + a[1] x + a[2] x² + …, by Horner's rule.
+template <size_t kCount>
+double Polynomial(const std::array<double, kCount>& a, double x) {
+  double sum = 0;
+  for (size_t i = kCount; i > 0; --i) sum = sum * x + a[i - 1];
+  return sum;
+}
+
+// AS 241's quotients of polynomials: for p near 1/2, and for the tails.
+constexpr std::array<double, 8> kMiddleUpper = {
+    3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
+    4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3};
+constexpr std::array<double, 8> kMiddleLower = {1.0,
+                                                4.2313330701600911252e1,
+                                                6.8718700749205790830e2,
+                                                5.3941960214247511077e3,
+                                                2.1213794301586595867e4,
+                                                3.9307895800092710610e4,
+                                                2.8729085735721942674e4,
+                                                5.2264952788528545610e3};
+constexpr std::array<double, 8> kTailUpper = {
+    1.42343711074968357734e0, 4.63033784615654529590e0,  5.76949722146069140550e0,  3.64784832476320460504e0,
+    1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4};
+constexpr std::array<double, 8> kTailLower = {1.0,
+                                              2.05319162663775882187e0,
+                                              1.67638483018380384940e0,
+                                              6.89767334985100004550e-1,
+                                              1.48103976427480074590e-1,
+                                              1.51986665636164571966e-2,
+                                              5.47593808499534494600e-4,
+                                              1.05075007164441684324e-9};
+
 }  // namespace
 
 double DeterministicExp(double x) {
@@ -72,6 +106,18 @@ double DeterministicSinDegrees(double degrees) {
 double DeterministicCosDegrees(double degrees) {
   STOKER_CHECK(std::isfinite(degrees));
   return SinOfQuarters(degrees, 1);
+}
+
+double DeterministicNormalQuantile(double p) {
+  STOKER_CHECK(p >= 1e-10 && p <= 1 - 1e-10);
+  const double q = p - 0.5;
+  if (std::abs(q) <= 0.425) {
+    const double r = 0.180625 - q * q;
+    return q * Polynomial(kMiddleUpper, r) / Polynomial(kMiddleLower, r);
+  }
+  const double r = std::sqrt(-DeterministicLog(q < 0 ? p : 1 - p)) - 1.6;
+  const double tail = Polynomial(kTailUpper, r) / Polynomial(kTailLower, r);
+  return q < 0 ? -tail : tail;
 }
 
 }  // namespace stoker

@@ -17,6 +17,10 @@ double DeterministicLog(double x);
 double DeterministicSinDegrees(double degrees);
 double DeterministicCosDegrees(double degrees);
 
+// Returns what a standard normal variable is below with probability p, with a relative error of about 1e-15: Wichura,
+// "Algorithm AS 241: The Percentage Points of the Normal Distribution" (1988), PPND16. Requires 1e-10 ≤ p ≤ 1 − 1e-10.
+double DeterministicNormalQuantile(double p);
+
 }  // namespace stoker
 
 #endif  // STOKER_COMMON_IDENTITY_ELEMENTARY_H_

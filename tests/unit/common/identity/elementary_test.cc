@@ -36,12 +36,23 @@ TEST(ElementaryTest, KnowsItsFixedPoints) {
   EXPECT_EQ(DeterministicLog(1), 0);
 }
 
+TEST(ElementaryTest, NormalQuantilesAreWhatTheErrorFunctionComesBackFrom) {
+  EXPECT_EQ(DeterministicNormalQuantile(0.5), 0);
+  for (double p = 1e-10; p < 0.5; p *= 1.01) {
+    const double quantile = DeterministicNormalQuantile(p);
+    EXPECT_NEAR(std::erfc(-quantile / std::numbers::sqrt2) / 2 / p, 1, 1e-13) << "p = " << p;
+    EXPECT_NEAR(DeterministicNormalQuantile(1 - p), -quantile, 1e-6 * std::abs(quantile)) << "p = " << p;
+  }
+}
+
 // Bits taken once: a compiler or a CPU that gives others breaks every digest.
 TEST(ElementaryTest, BitsNeverChange) {
   EXPECT_EQ(DeterministicExp(0.25), 0x1.48b5e3c3e8186p+0);
   EXPECT_EQ(DeterministicLog(0.75), -0x1.269621134db92p-2);
   EXPECT_EQ(DeterministicSinDegrees(30.5), 0x1.03dc117cc3616p-1);
   EXPECT_EQ(DeterministicCosDegrees(-77.25), 0x1.c3fd044dd3d44p-3);
+  EXPECT_EQ(DeterministicNormalQuantile(0.3), -0x1.0c7e39582c5fap-1);
+  EXPECT_EQ(DeterministicNormalQuantile(0.999), 0x1.8b8cbb7204470p+1);
 }
 
 }  // namespace
