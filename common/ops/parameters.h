@@ -87,6 +87,28 @@ struct AffineParameters {
   friend bool operator==(const AffineParameters&, const AffineParameters&) = default;
 };
 
+// Output pixel (x, y), by its center, shows the input at x' = (c[0]·x + c[1]·y + c[2]) / w, y' = (c[3]·x + c[4]·y +
+// c[5]) / w with w = c[6]·x + c[7]·y + 1, in pixels as for AffineParameters. The image keeps its size.
+struct PerspectiveParameters {
+  std::array<double, 8> coefficients = {1, 0, 0, 0, 1, 0, 0, 0};
+  v1::Interpolation interpolation = v1::INTERPOLATION_BILINEAR;  // or NEAREST
+  Color fill = {0, 0, 0};
+  int32_t map_fill = 0;  // of label maps
+  friend bool operator==(const PerspectiveParameters&, const PerspectiveParameters&) = default;
+};
+
+// Each output pixel shows the input where a field of displacements leads from its center: noise from −1 to 1 drawn by
+// `key`, smoothed by Gaussians, times these lengths. server/augment/elastic.h says how. The image keeps its size.
+struct ElasticParameters {
+  double length_across = 0, length_down = 0;  // in pixels
+  double sigma_across = 0, sigma_down = 0;    // the Gaussian's standard deviations in pixels, for either displacement
+  v1::Interpolation interpolation = v1::INTERPOLATION_BILINEAR;  // or NEAREST
+  Color fill = {0, 0, 0};
+  int32_t map_fill = 0;  // of label maps
+  DrawKey key;
+  friend bool operator==(const ElasticParameters&, const ElasticParameters&) = default;
+};
+
 // Paints over a rectangle that lies inside of the image.
 struct EraseParameters {
   int64_t top = 0, left = 0;
@@ -102,6 +124,29 @@ struct MaskParameters {
   DrawKey key;
   friend bool operator==(const MaskParameters&, const MaskParameters&) = default;
 };
+
+// Adds to each value a number drawn by `key` from a normal distribution, in units of 255 levels.
+struct NoiseParameters {
+  double mean = 0, deviation = 0;
+  DrawKey key;
+  friend bool operator==(const NoiseParameters&, const NoiseParameters&) = default;
+};
+
+// Compresses the image as a JPEG of `quality`, 1 to 100, and decodes it.
+struct RecompressParameters {
+  int quality = 75;
+  friend bool operator==(const RecompressParameters&, const RecompressParameters&) = default;
+};
+
+// Mixes the image with what each of `chains` makes of it, where one change follows another. `weights` are the image's
+// own, then each chain's, not negative; their sum is kMixedWhole.
+struct MixedChainsParameters {
+  using Change = std::variant<CropParameters, ColorParameters, SharpnessParameters, AffineParameters>;
+  std::vector<std::vector<Change>> chains;
+  std::vector<int32_t> weights;
+  friend bool operator==(const MixedChainsParameters&, const MixedChainsParameters&) = default;
+};
+inline constexpr int32_t kMixedWhole = 1 << 14;
 
 class LoadedOp;
 
@@ -119,7 +164,8 @@ struct OwnParameters {
 
 using OpParameters =
     std::variant<CropParameters, ResizeParameters, FlipParameters, ColorParameters, SharpnessParameters, BlurParameters,
-                 AffineParameters, EraseParameters, MaskParameters, OwnParameters>;
+                 AffineParameters, PerspectiveParameters, ElasticParameters, EraseParameters, MaskParameters,
+                 NoiseParameters, RecompressParameters, MixedChainsParameters, OwnParameters>;
 
 }  // namespace stoker
 

@@ -33,6 +33,17 @@ struct Description<v1::TrivialAugmentWide> : SameSize<v1::TrivialAugmentWide> {
   static Cost CostOf(const v1::TrivialAugmentWide& op, ImageSize input, ImageSize output);
 };
 
+template <>
+struct Description<v1::AutoAugment> : SameSize<v1::AutoAugment> {
+  static constexpr Placements kPlacements = kServerOnly;
+  static constexpr Acts kActs = Acts::kOnGeometry;
+  static absl::Status Validate(const v1::AutoAugment& op);
+  static void FillDefaults(v1::AutoAugment& op);
+  static bool IsDeterministic(const v1::AutoAugment&) { return false; }
+  static absl::Status Draw(const v1::AutoAugment& op, Drawing& drawing);
+  static Cost CostOf(const v1::AutoAugment& op, ImageSize input, ImageSize output);
+};
+
 }  // namespace stoker
 
 #endif  // STOKER_COMMON_OPS_POLICIES_H_

@@ -3,13 +3,17 @@
 
 #include "common/check.h"
 #include "common/ops/affine.h"
+#include "common/ops/aug_mix.h"
 #include "common/ops/boxes.h"
 #include "common/ops/color.h"
+#include "common/ops/degrade.h"
+#include "common/ops/elastic.h"
 #include "common/ops/erase.h"
 #include "common/ops/filter.h"
 #include "common/ops/mix.h"
 #include "common/ops/nested.h"
 #include "common/ops/own.h"
+#include "common/ops/perspective.h"
 #include "common/ops/policies.h"
 #include "common/ops/shape.h"
 #include "common/ops/tensor.h"
@@ -65,6 +69,12 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kMixUp: return f(op.mix_up());
     case v1::Op::kCutMix: return f(op.cut_mix());
     case v1::Op::kOwnOp: return f(op.own_op());
+    case v1::Op::kAutoAugment: return f(op.auto_augment());
+    case v1::Op::kGaussianNoise: return f(op.gaussian_noise());
+    case v1::Op::kJpeg: return f(op.jpeg());
+    case v1::Op::kRandomPerspective: return f(op.random_perspective());
+    case v1::Op::kElasticTransform: return f(op.elastic_transform());
+    case v1::Op::kAugMix: return f(op.aug_mix());
     case v1::Op::OP_NOT_SET: break;
   }
   STOKER_CHECK(false);

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "common/check.h"
+#include "server/augment/gather.h"
 #include "server/augment/pixel.h"
 
 namespace stoker {
 namespace {
 
 using Matrix = std::array<double, 6>;
-
-bool Inside(double x, double y, ImageSize size) {
-  return x >= 0 && x < static_cast<double>(size.width) && y >= 0 && y < static_cast<double>(size.height);
-}
 
 // Coordinates of equally spaced points, in 1/2^16 pixel, as PIL computes them for nearest.
 struct Line {
@@ -127,7 +124,8 @@ void NearestScaled(const AffineParameters& warp, const ImageView& in, uint8_t* o
 
 // Calls at(x, y) with the position in the input of each pixel of the output, row by row, until `interrupt` is raised.
 template <typename At>
-void ForEachPosition(const Matrix& m, ImageSize size, const Interrupt& interrupt, const At& at) {
+void ForEachPosition(const AffineParameters& warp, ImageSize size, const Interrupt& interrupt, const At& at) {
+  const Matrix& m = warp.matrix;
   for (int64_t row = 0; row < size.height && !InterruptedAt(row, interrupt); ++row)
     for (int64_t column = 0; column < size.width; ++column) {
       const double x = static_cast<double>(column) + 0.5, y = static_cast<double>(row) + 0.5;
@@ -135,62 +133,37 @@ void ForEachPosition(const Matrix& m, ImageSize size, const Interrupt& interrupt
     }
 }
 
-void NearestExact(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
-  ForEachPosition(warp.matrix, in.size, interrupt, [&](double x, double y) {
-    CopyPixel(Inside(x, y, in.size) ? in.At(static_cast<int64_t>(y), static_cast<int64_t>(x)) : warp.fill.data(), out);
-    out += kChannels;
-  });
-}
-
-// The two pixels along one axis whose centers a position lies between, and its distance from the first center. At the
-// image's border both are the border's pixel.
-struct Between {
-  int64_t first, second;
-  double part;
-
-  Between(double position, int64_t size) {
-    const double from_center = position - 0.5;
-    const int64_t floor = from_center < 0 ? -1 : static_cast<int64_t>(from_center);
-    first = floor < 0 ? 0 : floor;
-    second = floor + 1 < size ? floor + 1 : floor;
-    part = from_center - static_cast<double>(floor);
-  }
-};
-
-// Interpolates as PIL does: across, then down, in double, truncated.
-void Bilinear(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
-  const ImageView image = in;  // The compiler sees that nothing writes to this copy.
-  ForEachPosition(warp.matrix, in.size, interrupt, [&, image](double x, double y) {
-    if (!Inside(x, y, image.size)) {
-      CopyPixel(warp.fill.data(), out);
-    } else {
-      const Between across(x, image.size.width), down(y, image.size.height);
-      const uint8_t* a = image.At(down.first, across.first);
-      const uint8_t* b = image.At(down.first, across.second);
-      const uint8_t* c = image.At(down.second, across.first);
-      const uint8_t* d = image.At(down.second, across.second);
-      const auto level = [&](int channel) {
-        const double upper = a[channel] + (b[channel] - a[channel]) * across.part;
-        const double lower = c[channel] + (d[channel] - c[channel]) * across.part;
-        return static_cast<uint8_t>(static_cast<int>(upper + (lower - upper) * down.part));
-      };
-      const Color blended = {level(0), level(1), level(2)};
-      CopyPixel(blended.data(), out);
+// Where a pixel shows what lies at infinity, its position is no number, which is not inside of the image.
+template <typename At>
+void ForEachPosition(const PerspectiveParameters& warp, ImageSize size, const Interrupt& interrupt, const At& at) {
+  const std::array<double, 8>& c = warp.coefficients;
+  for (int64_t row = 0; row < size.height && !InterruptedAt(row, interrupt); ++row)
+    for (int64_t column = 0; column < size.width; ++column) {
+      const double x = static_cast<double>(column) + 0.5, y = static_cast<double>(row) + 0.5;
+      const double w = c[6] * x + c[7] * y + 1;
+      at((c[0] * x + c[1] * y + c[2]) / w, (c[3] * x + c[4] * y + c[5]) / w);
     }
-    out += kChannels;
-  });
 }
 
 }  // namespace
 
 void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt) {
   const Matrix& m = warp.matrix;
-  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return Bilinear(warp, in, out, interrupt);
+  const auto for_each_position = [&](const auto& at) { ForEachPosition(warp, in.size, interrupt, at); };
+  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return GatherBilinear(warp.fill, in, out, for_each_position);
   STOKER_CHECK(warp.interpolation == v1::INTERPOLATION_NEAREST);
   if (m[1] == 0 && m[3] == 0) return NearestScaled(warp, in, out);
   const auto fixed = Fixed(m, in.size);
   if (fixed.has_value()) return NearestFixed(*fixed, warp.fill, in, out);
-  NearestExact(warp, in, out, interrupt);
+  GatherNearest(warp.fill, in, out, for_each_position);
+}
+
+void ApplyPerspective(const PerspectiveParameters& warp, const ImageView& in, uint8_t* out,
+                      const Interrupt& interrupt) {
+  const auto for_each_position = [&](const auto& at) { ForEachPosition(warp, in.size, interrupt, at); };
+  if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return GatherBilinear(warp.fill, in, out, for_each_position);
+  STOKER_CHECK(warp.interpolation == v1::INTERPOLATION_NEAREST);
+  GatherNearest(warp.fill, in, out, for_each_position);
 }
 
 }  // namespace stoker

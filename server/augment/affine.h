@@ -16,6 +16,10 @@ namespace stoker {
 // border of two pixels. Bilinear is within one level. Once `interrupt` is raised the rest of `out` stays as it is.
 void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out, const Interrupt& interrupt = {});
 
+// The same for PIL's Image.transform(PERSPECTIVE), within one level for either interpolation.
+void ApplyPerspective(const PerspectiveParameters& warp, const ImageView& in, uint8_t* out,
+                      const Interrupt& interrupt = {});
+
 }  // namespace stoker
 
 #endif  // STOKER_SERVER_AUGMENT_AFFINE_H_

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -9,8 +10,11 @@
 #include "common/ops/loaded_ops.h"
 #include "common/status_macros.h"
 #include "server/augment/affine.h"
+#include "server/augment/chain_mixer.h"
 #include "server/augment/color/color.h"
+#include "server/augment/elastic.h"
 #include "server/augment/erase.h"
+#include "server/augment/noise.h"
 #include "server/augment/pixel.h"
 #include "server/augment/resize/scratch.h"
 
@@ -96,10 +100,28 @@ struct Augmenter::Run {
   void operator()(const AffineParameters& warp) const {
     ApplyAffine(warp, Narrowed(in, planned.needed).view, out, interrupt);
   }
+  void operator()(const PerspectiveParameters& warp) const {
+    ApplyPerspective(warp, Narrowed(in, planned.needed).view, out, interrupt);
+  }
+
+  void operator()(const ElasticParameters& elastic) const {
+    ApplyElastic(elastic, Narrowed(in, planned.needed).view, out, interrupt);
+  }
 
   void operator()(const Coloring& coloring) const { ApplyColors(coloring.ops, planned.made.size, out); }
   void operator()(const EraseParameters& erase) const { EraseRectangle(erase, planned.made.size, out); }
   void operator()(const MaskParameters& mask) const { MaskPixels(mask, planned.made.size, out); }
+  void operator()(const NoiseParameters& noise) const {
+    AddNoise(noise, {out, static_cast<size_t>(Bytes(planned.made.size))});
+  }
+  void operator()(const RecompressParameters& recompress) const {
+    status = augmenter.recompressor_.Run(recompress, planned.made.size, out);
+  }
+
+  void operator()(const MixedChainsParameters& mixed) const {
+    if (augmenter.chain_mixer_ == nullptr) augmenter.chain_mixer_ = std::make_unique<ChainMixer>();
+    status = augmenter.chain_mixer_->Run(mixed, Narrowed(in, planned.needed), out, interrupt);
+  }
 
   // An own op gets packed pixels of three bytes.
   void operator()(const OwnParameters& own) const {
@@ -115,6 +137,9 @@ struct Augmenter::Run {
     augmenter.own_nanoseconds_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count();
   }
 };
+
+Augmenter::Augmenter() = default;
+Augmenter::~Augmenter() = default;
 
 absl::Status Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                               const Interrupt& interrupt) {

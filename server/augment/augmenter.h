@@ -2,6 +2,7 @@
 #define STOKER_SERVER_AUGMENT_AUGMENTER_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,12 +10,15 @@
 #include "absl/status/status.h"
 #include "server/augment/crop_flip.h"
 #include "server/augment/image_plan.h"
+#include "server/augment/recompress.h"
 #include "server/augment/resize/resize.h"
 #include "server/augment/smooth.h"
 #include "server/decode/image.h"
 #include "server/decode/interrupt.h"
 
 namespace stoker {
+
+class ChainMixer;
 
 // The pixels of an image's part. The image has been reduced to `eighths` eighths of its size, and `region` is in pixels
 // of that size. The pixels belong to someone else.
@@ -29,13 +33,18 @@ inline SourceImage SourceOf(const DecodedImage& image) { return {image.view(), i
 // Carries out plans. The last step writes straight to the result's place in the span.
 //
 // An augmenter is used by one thread at a time. It keeps scratch memory from image to image. It writes the same bytes
-// on every CPU. Only own ops can fail: sizes were settled when the parameters were drawn.
+// on every CPU. Sizes were settled when the parameters were drawn, so that only own ops can fail, and what lacks
+// memory.
 class Augmenter {
  public:
+  Augmenter();
+  ~Augmenter();
+
   // Carries out `plan` on `image` and writes H×W×3 packed uint8 to `out`, which has exactly the bytes of plan.result().
   // `image` covers plan.target() and has either the target's reduced size or the full one. Pixels beyond the target
   // change nothing. Once `interrupt` is raised it returns early, and `out` holds garbage.
-  // DataLoss or Internal is what an own op returned; `out` holds garbage then too.
+  // DataLoss or Internal is what an own op returned, ResourceExhausted what a JPEG lacked memory for; `out` holds
+  // garbage then too.
   absl::Status Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                      const Interrupt& interrupt = {});
 
@@ -48,7 +57,9 @@ class Augmenter {
   CropFlipper crop_flipper_;
   Resizer resizer_;
   Smoother smoother_;
-  std::vector<uint8_t> front_, back_;  // the latest intermediate image, and room for the next one
+  Recompressor recompressor_;
+  std::unique_ptr<ChainMixer> chain_mixer_;  // made when it is needed, since it has an Augmenter of its own
+  std::vector<uint8_t> front_, back_;        // the latest intermediate image, and room for the next one
   uint64_t own_nanoseconds_ = 0;
 };
 

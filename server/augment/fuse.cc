@@ -163,7 +163,8 @@ bool Geometry::identity(ImageSize size) const {
 
 bool Step::in_place() const {
   return std::holds_alternative<Coloring>(action) || std::holds_alternative<EraseParameters>(action) ||
-         std::holds_alternative<MaskParameters>(action);
+         std::holds_alternative<MaskParameters>(action) || std::holds_alternative<NoiseParameters>(action) ||
+         std::holds_alternative<RecompressParameters>(action);
 }
 
 bool LooksAtWhole(const ColorParameters& op) {

@@ -28,7 +28,8 @@ struct Coloring {
 // One pass over an image.
 struct Step {
   using Action = std::variant<Geometry, Coloring, SharpnessParameters, BlurParameters, AffineParameters,
-                              EraseParameters, MaskParameters, OwnParameters>;
+                              PerspectiveParameters, ElasticParameters, EraseParameters, MaskParameters,
+                              NoiseParameters, RecompressParameters, MixedChainsParameters, OwnParameters>;
   Action action;
   std::vector<int> ops;  // the indexes of the ops that it carries out; empty where it only copies the image's pixels
   ImageSize in, out;     // the image's size before and after it

@@ -107,9 +107,17 @@ int EighthsFor(const Step& first, v1::JpegScaling scaling) {
 
 uint64_t PixelsOf(ImageSize size) { return static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width); }
 
+// How many images' memory a pass takes beside what it makes: a JPEG and what it decodes to, displacements, or sums and
+// what a chain makes.
+uint64_t ImagesBeside(const Step::Action& action) {
+  if (std::holds_alternative<MixedChainsParameters>(action)) return 2;
+  return std::holds_alternative<RecompressParameters>(action) || std::holds_alternative<ElasticParameters>(action);
+}
+
 uint64_t PeakPixels(const PlannedStep& planned) {
   const auto* geometry = std::get_if<Geometry>(&planned.step.action);
   const ImageSize made = planned.made.size;
+  if (const uint64_t beside = ImagesBeside(planned.step.action); beside > 0) return (1 + beside) * PixelsOf(made);
   if (geometry == nullptr || !geometry->resize.has_value()) return PixelsOf(made);
   // Between the two passes of a resize the image has its new width and still its old height.
   return PixelsOf({std::max(planned.needed.size.height, made.height), made.width});

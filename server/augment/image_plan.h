@@ -37,7 +37,8 @@ class ImagePlan {
   ImageSize size() const { return steps_.front().step.in; }
   ImageSize result() const { return steps_.back().step.out; }
 
-  // Returns the pixels of the largest image that a step makes, or keeps between its own two passes.
+  // Returns the pixels of the largest image that a step makes, or keeps between its own two passes. A step that needs
+  // memory for itself counts twice or three times.
   uint64_t peak_pixels() const;
 
   // Returns FusedOps::undone.

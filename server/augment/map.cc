@@ -24,14 +24,19 @@ struct ToMapOp {
     return ResizeParameters{resize.size, v1::INTERPOLATION_NEAREST, false};
   }
   std::optional<OpParameters> operator()(const FlipParameters& flip) const { return flip; }
-  std::optional<OpParameters> operator()(AffineParameters affine) const {
-    affine.fill = PixelOf(affine.map_fill);
-    affine.interpolation = v1::INTERPOLATION_NEAREST;
-    return affine;
-  }
+  std::optional<OpParameters> operator()(AffineParameters affine) const { return Nearest(affine); }
+  std::optional<OpParameters> operator()(PerspectiveParameters perspective) const { return Nearest(perspective); }
+  std::optional<OpParameters> operator()(ElasticParameters elastic) const { return Nearest(elastic); }
   template <typename Other>
   std::optional<OpParameters> operator()(const Other&) const {
     return std::nullopt;
+  }
+
+  template <typename Warp>
+  static OpParameters Nearest(Warp warp) {
+    warp.fill = PixelOf(warp.map_fill);
+    warp.interpolation = v1::INTERPOLATION_NEAREST;
+    return warp;
   }
 };
 

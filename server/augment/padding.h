@@ -19,6 +19,9 @@ inline int64_t PaddingSource(int64_t i, int64_t extent, v1::PaddingMode padding)
   return std::clamp<int64_t>(i, 0, extent - 1);
 }
 
+// Returns the pixel of an axis of `size` that is reflected at `i`, which must be less than `size` outside.
+inline int64_t Reflected(int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; }
+
 }  // namespace stoker
 
 #endif  // STOKER_SERVER_AUGMENT_PADDING_H_

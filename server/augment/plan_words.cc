@@ -77,8 +77,21 @@ struct Words {
   std::string operator()(const AffineParameters& warp) const {
     return absl::StrCat("turn, shift or shear (", WordOf(warp.interpolation), ")");
   }
+  std::string operator()(const PerspectiveParameters& warp) const {
+    return absl::StrCat("change the perspective (", WordOf(warp.interpolation), ")");
+  }
+  std::string operator()(const ElasticParameters& elastic) const {
+    return absl::StrCat("move each pixel (", WordOf(elastic.interpolation), ")");
+  }
   std::string operator()(const EraseParameters&) const { return "erase a rectangle"; }
   std::string operator()(const MaskParameters&) const { return "mask pixels"; }
+  std::string operator()(const NoiseParameters&) const { return "add noise"; }
+  std::string operator()(const RecompressParameters& recompress) const {
+    return absl::StrCat("compress as a JPEG of quality ", recompress.quality, " and decode");
+  }
+  std::string operator()(const MixedChainsParameters& mixed) const {
+    return absl::StrCat("mix with ", mixed.chains.size(), " chains of changes");
+  }
   std::string operator()(const OwnParameters& own) const {
     return absl::StrCat("this server's own ", own.op->name(), ", version ", own.op->version());
   }

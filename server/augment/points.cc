@@ -4,11 +4,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "common/check.h"
 #include "common/fields/schema.h"
+#include "server/augment/elastic.h"
 
 namespace stoker {
 namespace {
@@ -18,6 +21,8 @@ constexpr size_t kBoxNumbers = 4, kPointNumbers = 2;
 struct Point {
   double x = 0, y = 0;
 };
+
+constexpr double kNowhere = std::numeric_limits<double>::quiet_NaN();
 
 // The sides of a box are left, top and right, bottom; a stored one may have them the other way round.
 struct Box {
@@ -55,7 +60,8 @@ ImageSize SizeAfter(const OpParameters& op, ImageSize size) {
 struct MovePoint {
   Point at;
   ImageSize size;
-  double pixel;  // What the mirrored position of 0 is short of the image's extent.
+  double pixel;                                  // What the mirrored position of 0 is short of the image's extent.
+  const Displacements* displacements = nullptr;  // of an ElasticParameters
 
   Point operator()(const CropParameters& crop) const {
     return {at.x - static_cast<double>(crop.left), at.y - static_cast<double>(crop.top)};
@@ -71,9 +77,24 @@ struct MovePoint {
   Point operator()(const AffineParameters& affine) const {
     const auto& m = affine.matrix;
     const double determinant = m[0] * m[4] - m[1] * m[3], x = at.x - m[2], y = at.y - m[5];
-    constexpr double kNowhere = std::numeric_limits<double>::quiet_NaN();
     if (determinant == 0) return {kNowhere, kNowhere};
     return {(m[4] * x - m[1] * y) / determinant, (m[0] * y - m[3] * x) / determinant};
+  }
+  // The inverse of the matrix whose last number is 1, but for a factor that the quotients lose.
+  Point operator()(const PerspectiveParameters& perspective) const {
+    const auto& [a, b, c, d, e, f, g, h] = perspective.coefficients;
+    const double w = (d * h - e * g) * at.x + (b * g - a * h) * at.y + (a * e - b * d);
+    if (w == 0) return {kNowhere, kNowhere};
+    return {((e - f * h) * at.x + (c * h - b) * at.y + (b * f - c * e)) / w,
+            ((f * g - d) * at.x + (a - c * g) * at.y + (c * d - a * f)) / w};
+  }
+  // As torchvision has it, this takes the displacement of the next whole pixel for that of the point, and a pixel's way
+  // to what it shows for the way back.
+  Point operator()(const ElasticParameters&) const {
+    if (std::isnan(at.x) || std::isnan(at.y)) return at;
+    const auto y = static_cast<int64_t>(std::ceil(std::clamp(at.y, 0.0, Height(size) - 1)));
+    const auto x = static_cast<int64_t>(std::ceil(std::clamp(at.x, 0.0, Width(size) - 1)));
+    return {at.x - displacements->Across(y, x), at.y - displacements->Down(y, x)};
   }
   template <typename Other>
   Point operator()(const Other&) const {
@@ -85,10 +106,11 @@ struct MovePoint {
 struct MoveBox {
   Box box;
   ImageSize size;
+  const Displacements* displacements = nullptr;
 
   template <typename Op>
   Point Moved(double x, double y, const Op& op) const {
-    return MovePoint{{x, y}, size, 0}(op);
+    return MovePoint{{x, y}, size, 0, displacements}(op);
   }
   template <typename Op>
   Box operator()(const Op& op) const {
@@ -102,12 +124,17 @@ struct MoveBox {
       std::swap(moved.first.y, moved.last.y);
     return moved;
   }
+  Box operator()(const AffineParameters& affine) const { return Around(affine); }
+  Box operator()(const PerspectiveParameters& perspective) const { return Around(perspective); }
+  Box operator()(const ElasticParameters& elastic) const { return Around(elastic); }
+
   // The smallest upright box around the four corners.
-  Box operator()(const AffineParameters& affine) const {
-    const Point corner = Moved(box.first.x, box.first.y, affine);
+  template <typename Warp>
+  Box Around(const Warp& warp) const {
+    const Point corner = Moved(box.first.x, box.first.y, warp);
     Box around = {corner, corner};
-    for (const Point& p : {Moved(box.last.x, box.first.y, affine), Moved(box.last.x, box.last.y, affine),
-                           Moved(box.first.x, box.last.y, affine)})
+    for (const Point& p : {Moved(box.last.x, box.first.y, warp), Moved(box.last.x, box.last.y, warp),
+                           Moved(box.first.x, box.last.y, warp)})
       around = {{Lesser(around.first.x, p.x), Lesser(around.first.y, p.y)},
                 {Greater(around.last.x, p.x), Greater(around.last.y, p.y)}};
     return around;
@@ -133,23 +160,37 @@ std::array<double, kBoxNumbers> NumbersOf(const Box& box, v1::BoxFormat format) 
   }
 }
 
-void MoveBoxRow(std::span<const OpParameters> ops, ImageSize size, v1::BoxFormat format, float* row) {
-  Box box = Cut(ReadBox(row, format), size);
+// An op, the image's size before it, and the displacements of one that has some. They are made once for all rows.
+struct Move {
+  const OpParameters& op;
+  ImageSize size;
+  std::optional<Displacements> displacements;
+
+  const Displacements* get() const { return displacements.has_value() ? &*displacements : nullptr; }
+};
+
+std::vector<Move> MovesOf(std::span<const OpParameters> ops, ImageSize size) {
+  std::vector<Move> moves;
+  moves.reserve(ops.size());
   for (const OpParameters& op : ops) {
-    box = std::visit(MoveBox{box, size}, op);
+    moves.push_back({op, size, std::nullopt});
+    if (const auto* elastic = std::get_if<ElasticParameters>(&op)) moves.back().displacements.emplace(*elastic, size);
     size = SizeAfter(op, size);
-    box = Cut(box, size);
   }
+  return moves;
+}
+
+void MoveBoxRow(std::span<const Move> moves, ImageSize size, v1::BoxFormat format, float* row) {
+  Box box = Cut(ReadBox(row, format), size);
+  for (const Move& move : moves)
+    box = Cut(std::visit(MoveBox{box, move.size, move.get()}, move.op), SizeAfter(move.op, move.size));
   const auto numbers = NumbersOf(box, format);
   std::transform(numbers.begin(), numbers.end(), row, Rounded);
 }
 
-void MoveKeypoint(std::span<const OpParameters> ops, ImageSize size, float* row) {
+void MoveKeypoint(std::span<const Move> moves, float* row) {
   Point at = {row[0], row[1]};
-  for (const OpParameters& op : ops) {
-    at = std::visit(MovePoint{at, size, 1}, op);
-    size = SizeAfter(op, size);
-  }
+  for (const Move& move : moves) at = std::visit(MovePoint{at, move.size, 1, move.get()}, move.op);
   row[0] = Rounded(at.x);
   row[1] = Rounded(at.y);
 }
@@ -183,13 +224,13 @@ ImageSize MovePoints(std::span<const OpParameters> ops, ImageSize size, v1::Fiel
   STOKER_CHECK(HasPoints(kind) && size.width > 0 && size.height > 0);
   const size_t row = kind == v1::FIELD_KIND_BOXES ? kBoxNumbers : kPointNumbers;
   STOKER_CHECK(values.size() % row == 0);
+  const std::vector<Move> moves = MovesOf(ops, size);
   for (size_t i = 0; i < values.size(); i += row)
     if (kind == v1::FIELD_KIND_BOXES)
-      MoveBoxRow(ops, size, format, &values[i]);
+      MoveBoxRow(moves, size, format, &values[i]);
     else
-      MoveKeypoint(ops, size, &values[i]);
-  for (const OpParameters& op : ops) size = SizeAfter(op, size);
-  return size;
+      MoveKeypoint(moves, &values[i]);
+  return moves.empty() ? size : SizeAfter(moves.back().op, moves.back().size);
 }
 
 std::vector<uint32_t> SaneBoxes(std::span<const float> boxes, v1::BoxFormat format, ImageSize canvas, double min_size,

@@ -4,15 +4,13 @@
 
 #include "common/check.h"
 #include "common/ops/gaussian_kernel.h"
+#include "server/augment/padding.h"
 #include "server/augment/pixel.h"
 #include "server/augment/resize/scratch.h"
 #include "server/augment/smooth_row.h"
 
 namespace stoker {
 namespace {
-
-// Returns the pixel of an axis of `size` that is reflected at `i`, which must be less than `size` outside.
-int64_t Reflected(int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; }
 
 // Fills the pixels of `row` that lie outside an image of `width` with reflections of those inside. The row has `pixels`
 // pixels of `channels` values, and its first one is at `left` of the image.

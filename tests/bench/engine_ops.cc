@@ -65,6 +65,10 @@ std::vector<Op> AllOps() {
       {"erase 64x64", {EraseParameters{50, 50, {64, 64}}}},
       {"mask 5%", {MaskParameters{0.05, false}}},
       {"mask 5%, dilated", {MaskParameters{0.05, true}}},
+      {"perspective, bilinear", {PerspectiveParameters{{0.9, 0.1, -1.5, 0.05, 1.1, 0.5, 1e-4, -2e-4}}}},
+      {"elastic, sigma 5", {ElasticParameters{25, 25, 5, 5}}},
+      {"noise", {NoiseParameters{0, 0.1}}},
+      {"JPEG of quality 75", {RecompressParameters{75}}},
   };
   for (Op& op : ColorOps()) ops.push_back(std::move(op));
   return ops;

@@ -196,7 +196,22 @@ def test_a_drawn_crop_is_the_images(served):
         assert found, number
 
 
+@pytest.mark.parametrize(
+    "op", [ours.RandomPerspective(p=1, interpolation="nearest"), ours.ElasticTransform(60, 3, interpolation="nearest")]
+)
+def test_moves_that_are_drawn_take_maps_along(start_server, tmp_path, op):
+    """The image is its own label map, in three channels."""
+    write_shard(tmp_path / "scenes.tar", {"png": 1, "seg.png": 1})
+    fields = {"image": "png", "labels": {"from": "seg.png", "kind": "label_map"}}
+    config = {"datasets": [{"name": "scenes", "webdataset": {"path": str(tmp_path), "fields": fields}}]}
+    (tmp_path / "stokerd.yaml").write_text(json.dumps(config))
+    server = start_server("--config", tmp_path / "stokerd.yaml")
+    still, _ = epoch_of(server, [ours.CenterCrop(32)])
+    images, labels = epoch_of(server, [op, ours.CenterCrop(32)])
+    assert (images[..., 0] == labels).all() and (images != still).mean() > 0.1
+
+
 def test_ops_on_the_client_leave_no_map_behind(served, v2):
-    compose = v2.Compose([v2.CenterCrop(32), v2.ToImage(), v2.RandomPerspective()])
-    with pytest.raises(Exception, match="'labels' lies on the image, and .*RandomPerspective"):
+    compose = v2.Compose([v2.CenterCrop(32), v2.ToImage(), v2.RandomPhotometricDistort()])
+    with pytest.raises(Exception, match="'labels' lies on the image, and .*RandomPhotometricDistort"):
         epoch_of(served, compose, output="torch", on_unsupported="client")

@@ -209,6 +209,7 @@ DRAWN = [
     [ours.RandomCrop(56), ours.RandomHorizontalFlip(), ours.RandomVerticalFlip()],
     [ours.RandomCrop(96, padding=20, pad_if_needed=True), ours.RandomHorizontalFlip()],
     [ours.RandomAffine(0, translate=(0.2, 0.2), scale=(0.7, 1.3)), ours.CenterCrop(64)],
+    [ours.RandomPerspective(0.4, p=1, interpolation="nearest"), ours.CenterCrop(112)],
     [
         ours.RandomApply([ours.Resize((80, 50))]),
         ours.RandomChoice([ours.Pad(9), ours.Grayscale(3)]),

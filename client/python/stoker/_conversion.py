@@ -346,21 +346,15 @@ def converts(library: str, *names: str) -> Callable[[Handler], Handler]:
     return register
 
 
-_NEAREST_POLICY = "RandAugment and TrivialAugmentWide of torchvision are what Stoker has of such policies"
-
 _WHY = {
     "Lambda": FOREIGN_CODE,
     "SomeOf": "Stoker chooses one (OneOf) or each by its p (RandomApply)",
-    "AutoAugment": f"shears about a corner and shifts by given pixels: {_NEAREST_POLICY}",
-    "AugMix": f"mixes several augmented images into one: {_NEAREST_POLICY}",
-    "RandomPerspective": "Stoker has no perspective: RandomAffine with shear comes near, or leave it out",
-    "Perspective": "Stoker has no perspective: Affine comes near, or leave it out",
-    "ElasticTransform": "Stoker moves no single pixels: RandomAffine comes near, or leave it out",
+    "Perspective": "moves corners by other draws: stoker.transforms.RandomPerspective comes near",
+    "ElasticTransform": "draws how pixels move otherwise: stoker.transforms.ElasticTransform comes near",
     "RandomPhotometricDistort": "exchanges channels, which no op of Stoker's does: ColorJitter comes near but for that",
     "RandomChannelPermutation": "no op of Stoker's exchanges channels: leave it out",
     "ChannelShuffle": "no op of Stoker's exchanges channels: leave it out",
-    "GaussianNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
-    "GaussNoise": "adds noise, which no op of Stoker's does: add it to what the loader hands out",
+    "GaussNoise": "draws how strong the noise is: stoker.transforms.GaussianNoise has one strength",
     "FiveCrop": "several images of one sample are a pipeline's views",
     "TenCrop": "several images of one sample are a pipeline's views",
     "LongestMaxSize": "would give images of several sizes: Resize and CenterCrop instead",

@@ -172,6 +172,29 @@ def _random_affine(to: Conversion, op: Any, place: str) -> None:
     to.image(affine, absolute=colored(op))
 
 
+@converts("torchvision", "RandomPerspective")
+def _random_perspective(to: Conversion, op: Any, place: str) -> None:
+    perspective = ops.RandomPerspective(op.distortion_scale, op.p, interpolation_of(op, _TURNS), *_fills(op))
+    to.image(perspective, absolute=colored(op))
+
+
+@converts("torchvision", "ElasticTransform")
+def _elastic_transform(to: Conversion, op: Any, place: str) -> None:
+    elastic = ops.ElasticTransform(numbers(op.alpha), numbers(op.sigma), interpolation_of(op, _TURNS), *_fills(op))
+    to.image(elastic, absolute=colored(op))
+
+
+@converts("torchvision", "JPEG")
+def _jpeg(to: Conversion, op: Any, place: str) -> None:
+    to.image(ops.JPEG(numbers(op.quality)))
+
+
+@converts("torchvision", "GaussianNoise")
+def _gaussian_noise(to: Conversion, op: Any, place: str) -> None:
+    refuse_unless(op.clip, "clip=False lets values of uint8 wrap around: set clip=True")
+    to.image(ops.GaussianNoise(op.mean, op.sigma))
+
+
 @converts("torchvision", "GaussianBlur")
 def _gaussian_blur(to: Conversion, op: Any, place: str) -> None:
     to.image(ops.GaussianBlur(numbers(op.kernel_size), numbers(op.sigma)))
@@ -190,6 +213,26 @@ def _rand_augment(to: Conversion, op: Any, place: str) -> None:
         ops.RandAugment(op.num_ops, op.magnitude, op.num_magnitude_bins, interpolation_of(op, _TURNS), *_fills(op)),
         absolute=True,
     )
+
+
+@converts("torchvision", "AutoAugment")
+def _auto_augment(to: Conversion, op: Any, place: str) -> None:
+    policy = ops.AutoAugment(op.policy.value, interpolation_of(op, _TURNS), *_fills(op))
+    to.image(policy, absolute=True)
+
+
+@converts("torchvision", "AugMix")
+def _aug_mix(to: Conversion, op: Any, place: str) -> None:
+    mix = ops.AugMix(
+        op.severity,
+        op.mixture_width,
+        op.chain_depth if op.chain_depth > 0 else -1,
+        op.alpha,
+        op.all_ops,
+        interpolation_of(op, _TURNS),
+        levels(fill_of(op)),
+    )
+    to.image(mix, absolute=True)
 
 
 @converts("torchvision", "TrivialAugmentWide")

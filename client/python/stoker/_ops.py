@@ -12,12 +12,17 @@ __all__ = [
     "AdjustContrast",
     "AdjustHue",
     "AdjustSaturation",
+    "AugMix",
+    "AutoAugment",
     "CenterCrop",
     "ColorJitter",
     "ConvertColor",
     "CutMix",
+    "ElasticTransform",
     "GaussianBlur",
+    "GaussianNoise",
     "Grayscale",
+    "JPEG",
     "MixUp",
     "Normalize",
     "OneHot",
@@ -35,6 +40,7 @@ __all__ = [
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomMask",
+    "RandomPerspective",
     "RandomPosterize",
     "RandomResizedCrop",
     "RandomRotation",
@@ -489,6 +495,69 @@ class RandomAffine(Op):
         )
 
 
+class RandomPerspective(Op):
+    """Moves the image's corners by drawn distances, as a camera that looks at it from the side. The image keeps its
+    size. Runs on the servers only.
+
+    Arguments:
+        distortion_scale: How far the corners move at most, as a share of half the image's height and width, 0 to 1.
+            Default 0.5.
+        p: Probability. Default 0.5.
+        interpolation: One of nearest, bilinear. Default bilinear.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
+    """
+
+    def __init__(
+        self,
+        distortion_scale: Optional[float] = None,
+        p: Optional[float] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            distortion_scale=distortion_scale,
+            p=p,
+            interpolation=interpolation,
+            fill=fill,
+            map_fill=map_fill,
+            placement=placement,
+        )
+
+
+class ElasticTransform(Op):
+    """Moves each pixel by a drawn distance, which changes smoothly from pixel to pixel. Simard et al., "Best Practices
+    for Convolutional Neural Networks Applied to Visual Document Analysis" (2003). The image keeps its size. Runs on the
+    servers only.
+
+    Arguments:
+        alpha: How far pixels move: half of it, in pixels, where the smoothed noise is 1. One number, or across and
+            down. Default 50.
+        sigma: How smooth that is: the standard deviation of a Gaussian in pixels, one number, or across and down.
+            Default 5.
+        interpolation: One of nearest, bilinear. Default bilinear.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
+    """
+
+    def __init__(
+        self,
+        alpha: Union[float, Sequence[float], None] = None,
+        sigma: Union[float, Sequence[float], None] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            alpha=alpha, sigma=sigma, interpolation=interpolation, fill=fill, map_fill=map_fill, placement=placement
+        )
+
+
 # ---- Neighborhood ----
 
 
@@ -520,6 +589,37 @@ class RandomAdjustSharpness(Op):
 
     def __init__(self, sharpness_factor: float, p: Optional[float] = None, *, placement: Optional[str] = None) -> None:
         super().__init__(sharpness_factor=sharpness_factor, p=p, placement=placement)
+
+
+class JPEG(Op):
+    """Compresses the image as a JPEG of a drawn quality, and decodes it again. Runs on the servers only.
+
+    Arguments:
+        quality: The quality, 1 to 100, as libjpeg counts it: one number, or from and to.
+    """
+
+    def __init__(self, quality: Union[int, Sequence[int]], *, placement: Optional[str] = None) -> None:
+        super().__init__(quality=quality, placement=placement)
+
+
+class GaussianNoise(Op):
+    """Adds Gaussian noise to each value. Runs on the servers only.
+
+    Arguments:
+        mean: The noise's mean, in units of 255 levels. Default 0.
+        sigma: The noise's standard deviation, in units of 255 levels. Default 0.1.
+        clip: Must be true: values below 0 and above 255 become these. Default true.
+    """
+
+    def __init__(
+        self,
+        mean: Optional[float] = None,
+        sigma: Optional[float] = None,
+        clip: Optional[bool] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(mean=mean, sigma=sigma, clip=clip, placement=placement)
 
 
 # ---- Covering ----
@@ -625,6 +725,68 @@ class TrivialAugmentWide(Op):
             interpolation=interpolation,
             fill=fill,
             map_fill=map_fill,
+            placement=placement,
+        )
+
+
+class AutoAugment(Op):
+    """Applies one of the pairs of ops that were found best for a dataset. Cubuk et al., "AutoAugment: Learning
+    Augmentation Policies from Data" (2019). Runs on the servers only.
+
+    Arguments:
+        policy: The dataset that the pairs were learned from. One of imagenet, cifar10, svhn. Default imagenet.
+        interpolation: One of nearest, bilinear. Default nearest.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
+    """
+
+    def __init__(
+        self,
+        policy: Optional[str] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(policy=policy, interpolation=interpolation, fill=fill, map_fill=map_fill, placement=placement)
+
+
+class AugMix(Op):
+    """Mixes the image with what several chains of drawn ops make of it, by drawn weights. Label maps, boxes and
+    keypoints stay where they are. Hendrycks et al., "AugMix: A Simple Data Processing Method to Improve Robustness and
+    Uncertainty" (2020). Runs on the servers only.
+
+    Arguments:
+        severity: How strong the ops are, 1 to 10. Default 3.
+        mixture_width: How many chains there are, 1 to 16. Default 3.
+        chain_depth: How many ops a chain has, up to 16; −1 draws 1 to 3 for each chain. Default −1.
+        alpha: The parameter of the Beta and of the Dirichlet distribution. Default 1.
+        all_ops: Whether brightness, color, contrast and sharpness are among the ops. Default true.
+        interpolation: One of nearest, bilinear. Default bilinear.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 0.
+    """
+
+    def __init__(
+        self,
+        severity: Optional[int] = None,
+        mixture_width: Optional[int] = None,
+        chain_depth: Optional[int] = None,
+        alpha: Optional[float] = None,
+        all_ops: Optional[bool] = None,
+        interpolation: Any = None,
+        fill: Union[int, Sequence[int], None] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            severity=severity,
+            mixture_width=mixture_width,
+            chain_depth=chain_depth,
+            alpha=alpha,
+            all_ops=all_ops,
+            interpolation=interpolation,
+            fill=fill,
             placement=placement,
         )
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "common/config/yaml_scalar.h"
 #include "common/ops/nested.h"
@@ -67,6 +68,12 @@ const char* const kExamples[] = {
     "random_zoom_out {}",
     "scale_jitter { target_size: [60, 40] }",
     "random_shortest_size { min_size: [24, 32, 40] max_size: 60 }",
+    "auto_augment {}",
+    "gaussian_noise {}",
+    "jpeg { quality: 50 }",
+    "random_perspective {}",
+    "elastic_transform {}",
+    "aug_mix {}",
 };
 
 std::vector<v1::Op> Examples() {
@@ -164,11 +171,17 @@ TEST(DescriptionsTest, AnOpRunsWhereAllThatItHoldsCan) {
   EXPECT_EQ(places("normalize {}"), "device");
   EXPECT_EQ(places("sanitize_bounding_boxes {}"), "server ");
   EXPECT_EQ(places("random_zoom_out {}"), "server ");
+  EXPECT_EQ(places("elastic_transform {}"), "server ");
 }
 
 TEST(DescriptionsTest, AnOpActsOnWhatThoseInItActOn) {
   EXPECT_EQ(ActsOf(ParseOp("random_crop {}")), Acts::kOnGeometry);
   EXPECT_EQ(ActsOf(ParseOp("color_jitter {}")), Acts::kOnPixels);
+  EXPECT_EQ(ActsOf(ParseOp("random_perspective {}")), Acts::kOnGeometry);
+  EXPECT_EQ(ActsOf(ParseOp("elastic_transform {}")), Acts::kOnGeometry);
+  EXPECT_EQ(ActsOf(ParseOp("jpeg {}")), Acts::kOnPixels);
+  EXPECT_EQ(ActsOf(ParseOp("gaussian_noise {}")), Acts::kOnPixels);
+  EXPECT_EQ(ActsOf(ParseOp("aug_mix {}")), Acts::kOnPixels);
   EXPECT_EQ(ActsOf(ParseOp("one_hot {}")), Acts::kOnField);
   EXPECT_EQ(ActsOf(ParseOp("sanitize_bounding_boxes {}")), Acts::kOnField);
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } }")), Acts::kOnPixels);
@@ -203,8 +216,9 @@ std::vector<std::string> DocumentedDefault(const std::string& arguments, const s
   return absl::StrSplit(value, ", ");
 }
 
-// The number that "3/4" means, in all its digits; another text as it is.
-std::string Evaluated(const std::string& text) {
+// The number that "3/4" or "−1" means, in all its digits; another text as it is.
+std::string Evaluated(const std::string& documented) {
+  const std::string text = absl::StrReplaceAll(documented, {{"−", "-"}});
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
   if (parts.second.empty()) return text;
   return absl::StrFormat("%.17g", std::stod(parts.first) / std::stod(parts.second));

@@ -1,5 +1,6 @@
 // RandAugment and TrivialAugmentWide: figures of torchvision 0.14's _augmentation_space.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -30,6 +31,7 @@ Outcome NameOf(const ColorParameters& color) {
     case Kind::kSolarize: return {"Solarize", color.value};
     case Kind::kAutocontrast: return {"AutoContrast"};
     case Kind::kEqualize: return {"Equalize"};
+    case Kind::kInvert: return {"Invert"};
     default: return {"?"};
   }
 }
@@ -50,7 +52,7 @@ Outcome NameOf(const OpParameters& drawn) {
                        : Outcome{"TranslateY", static_cast<double>(-crop.top)};
 }
 
-const std::set<std::string> kUnsigned = {"Identity", "Posterize", "Solarize", "AutoContrast", "Equalize"};
+const std::set<std::string> kUnsigned = {"Identity", "Posterize", "Solarize", "AutoContrast", "Equalize", "Invert"};
 
 TEST(PoliciesTest, RandAugmentDrawsFourteenOpsEquallyOftenAndSignsBothWays) {
   constexpr int kSamples = 14'000;
@@ -136,6 +138,77 @@ TEST(PoliciesTest, TrivialAugmentSpreadsOverTheWideSpace) {
   EXPECT_EQ(magnitudes["Posterize"], (std::set<double>{2, 3, 4, 5, 6, 7}));  // 8 changes nothing.
   EXPECT_EQ(magnitudes["TranslateX"].size(), 60);  // 30 bins of either sign; the first changes nothing.
   EXPECT_GE(magnitudes["Brightness"].size(), 60);
+}
+
+// An op's share: the sum of its probabilities in the 25 pairs of torchvision 0.29's tables, and its magnitudes there on
+// an image of 640×480. What changes nothing is left out.
+struct Share {
+  double sum;
+  std::set<double> magnitudes;
+};
+
+TEST(PoliciesTest, AutoAugmentDrawsTorchvisionsPairsAndMagnitudes) {
+  const std::map<std::string, std::map<std::string, Share>> policies = {
+      {"AUTO_AUGMENT_POLICY_IMAGENET",
+       {{"AutoContrast", {1.2, {0}}},
+        {"Color", {3, {0.2, 0.4, 0.8}}},
+        {"Contrast", {2, {0.8}}},
+        {"Equalize", {11.2, {0}}},
+        {"Invert", {1.8, {0}}},
+        {"Posterize", {2.8, {4, 5, 6}}},
+        {"Rotate", {3.6, {10, 26.6667, 30}}},
+        {"Sharpness", {0.4, {0.7}}},
+        {"ShearX", {0.6, {0.1667}}},
+        {"Solarize", {3.6, {29, 57, 114, 142, 170}}}}},
+      {"AUTO_AUGMENT_POLICY_CIFAR10",
+       {{"AutoContrast", {5, {0}}},
+        {"Brightness", {2.3, {0.3, 0.6, 0.7, 0.9}}},
+        {"Color", {2.2, {0.3, 0.7, 0.8, 0.9}}},
+        {"Contrast", {0.8, {0.6, 0.7}}},
+        {"Equalize", {4.7, {0}}},
+        {"Invert", {0.2, {0}}},
+        {"Posterize", {0.3, {5}}},
+        {"Rotate", {0.7, {6.6667}}},
+        {"Sharpness", {2.8, {0.1, 0.3, 0.5, 0.6, 0.9}}},
+        {"ShearY", {0.7, {0.2333, 0.2667}}},
+        {"Solarize", {1.9, {29, 114, 170, 199}}},
+        {"TranslateX", {0.8, {257, 290}}},
+        {"TranslateY", {3.4, {72, 217}}}}},
+      {"AUTO_AUGMENT_POLICY_SVHN",
+       {{"AutoContrast", {2.3, {0}}},
+        {"Contrast", {0.3, {0.3}}},
+        {"Equalize", {3.9, {0}}},
+        {"Invert", {7.6, {0}}},
+        {"Rotate", {3.4, {10, 13.3333}}},
+        {"ShearX", {4.2, {0.0667, 0.1333, 0.2, 0.3}}},
+        {"ShearY", {6.1, {0.1333, 0.1667, 0.2, 0.2333, 0.2667}}},
+        {"Solarize", {2.2, {29, 85, 170, 199}}},
+        {"TranslateX", {0.9, {96}}},
+        {"TranslateY", {2, {72, 145, 169}}}}},
+  };
+  constexpr int kSamples = 25'000;
+  for (const auto& [policy, shares] : policies) {
+    std::map<std::string, int> counts, negative;
+    for (int position = 0; position < kSamples; ++position)
+      for (const OpParameters& drawn : Drawn("auto_augment { policy: " + policy + " }", kPhotograph, position)) {
+        const Outcome outcome = NameOf(drawn);
+        ++counts[outcome.name];
+        negative[outcome.name] += outcome.magnitude < 0;
+        ASSERT_TRUE(shares.contains(outcome.name)) << outcome.name;
+        const std::set<double>& magnitudes = shares.at(outcome.name).magnitudes;
+        EXPECT_TRUE(
+            std::any_of(magnitudes.begin(), magnitudes.end(),
+                        [&](double magnitude) { return std::abs(magnitude - std::abs(outcome.magnitude)) < 1e-3; }))
+            << policy << ": " << outcome.name << " of " << outcome.magnitude;
+      }
+    ASSERT_EQ(counts.size(), shares.size()) << policy;
+    for (const auto& [name, count] : counts) {
+      const double expected = shares.at(name).sum * kSamples / 25;
+      EXPECT_NEAR(count, expected, 6 * std::sqrt(expected)) << policy << ": " << name;
+      const double half = kUnsigned.contains(name) ? 0 : count / 2.0;
+      EXPECT_NEAR(negative[name], half, 5 * std::sqrt(half / 2)) << policy << ": " << name;
+    }
+  }
 }
 
 TEST(PoliciesTest, ShearsAreAboutTheCorner) {

@@ -4,6 +4,7 @@
 #include "tests/unit/server/augment/golden_pixels.h"
 #include "tests/unit/server/augment/noise.h"
 #include "tests/unit/server/augment/op_golden.h"
+#include "tests/unit/server/augment/pillow_golden.h"
 
 namespace stoker {
 namespace {
@@ -22,6 +23,28 @@ TEST(WarpTest, GivesPillowsBytes) {
     EXPECT_EQ(Warped(golden.warp, ViewOf(in, golden.size)), FromHex(golden.pixels))
         << golden.size.height << "x" << golden.size.width << ", " << &golden - kGoldenWarps;
   }
+}
+
+Bytes Seen(const PerspectiveParameters& warp, const ImageView& in) {
+  Bytes out(in.size.height * in.size.width * 3);
+  ApplyPerspective(warp, in, out.data());
+  return out;
+}
+
+TEST(WarpTest, GivesPillowsPerspectivesWithinOneLevel) {
+  for (const GoldenPerspective& golden : kGoldenPerspectives) {
+    const Bytes in = Noise(golden.size);
+    EXPECT_LE(LargestDifference(Seen(golden.warp, ViewOf(in, golden.size)), FromHex(golden.pixels)), 1)
+        << golden.size.height << "x" << golden.size.width << ", " << &golden - kGoldenPerspectives;
+  }
+}
+
+TEST(WarpTest, APerspectiveWithoutDepthIsAnAffineMap) {
+  const ImageSize size = {11, 13};
+  const Bytes noise = Noise(size);
+  const std::array<double, 6> m = {0.9, 0.3, -1, -0.2, 1.1, 2};
+  EXPECT_EQ(Seen({{m[0], m[1], m[2], m[3], m[4], m[5], 0, 0}}, ViewOf(noise, size)),
+            Warped({m, v1::INTERPOLATION_BILINEAR}, ViewOf(noise, size)));
 }
 
 TEST(WarpTest, IgnoresTheFourthByte) {

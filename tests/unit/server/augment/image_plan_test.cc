@@ -43,10 +43,22 @@ TEST(ImagePlanTest, WhatLooksAtAllNeedsTheWholeImage) {
   shift.matrix[2] = 1;
   EXPECT_EQ(Needed({}), WholeOf(kPhotograph));
   EXPECT_EQ(Needed({ResizeParameters{{9, 9}}, CropParameters{0, 0, {1, 1}}}), WholeOf(kPhotograph));
-  for (const OpParameters& op :
-       Ops{ColorParameters{Kind::kContrast, 0.5}, ColorParameters{Kind::kAutocontrast},
-           ColorParameters{Kind::kEqualize}, shift, EraseParameters{0, 0, {1, 1}}, MaskParameters{0.5}})
+  for (const OpParameters& op : Ops{ColorParameters{Kind::kContrast, 0.5}, ColorParameters{Kind::kAutocontrast},
+                                    ColorParameters{Kind::kEqualize}, shift, EraseParameters{0, 0, {1, 1}},
+                                    MaskParameters{0.5}, NoiseParameters{0, 0.1}, RecompressParameters{50},
+                                    MixedChainsParameters{}, PerspectiveParameters{}, ElasticParameters{20, 20}})
     EXPECT_EQ(Needed({op, kPart}), WholeOf(kPhotograph));
+}
+
+TEST(ImagePlanTest, WhatTakesMemoryForItselfCountsMore) {
+  const auto peak = [](const OpParameters& op) {
+    return ImagePlan::Make(kPhotograph, Ops{op}, v1::JPEG_SCALING_K2).peak_pixels();
+  };
+  const auto pixels = static_cast<uint64_t>(kPhotograph.height * kPhotograph.width);
+  EXPECT_EQ(peak(NoiseParameters{0, 0.1}), pixels);
+  EXPECT_EQ(peak(RecompressParameters{50}), 2 * pixels);
+  EXPECT_EQ(peak(ElasticParameters{20, 20}), 2 * pixels);
+  EXPECT_EQ(peak(MixedChainsParameters{}), 3 * pixels);
 }
 
 int Eighths(ImageSize crop, const ResizeParameters& resize, v1::JpegScaling scaling = v1::JPEG_SCALING_K2) {

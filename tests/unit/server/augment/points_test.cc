@@ -2,15 +2,18 @@
 
 #include "server/augment/points.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/ops/affine_matrix.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/augment/elastic.h"
 
 namespace stoker {
 namespace {
@@ -81,6 +84,9 @@ const Case kCases[] = {
     {"a blur", BlurParameters{}, {10, 20, 40, 60}, {10, 20}},
     {"a sharpening", SharpnessParameters{2}, {10, 20, 40, 60}, {10, 20}},
     {"an erasing", EraseParameters{10, 10, {20, 20}}, {10, 20, 40, 60}, {10, 20}},
+    {"noise", NoiseParameters{0, 0.1, {}}, {10, 20, 40, 60}, {10, 20}},
+    {"a JPEG", RecompressParameters{50}, {10, 20, 40, 60}, {10, 20}},
+    {"a mix", MixedChainsParameters{}, {10, 20, 40, 60}, {10, 20}},
     {"a mask", MaskParameters{0.5, true, {}}, {10, 20, 40, 60}, {10, 20}},
 };
 
@@ -104,6 +110,37 @@ TEST(MovePointsTest, ATurnGoesWithTheImage) {
   const AffineParameters turn = Affine(RotationMatrix(90, kImage));
   EXPECT_THAT(Keypoints({turn}, {60, 40, 50, 30}), ElementsAre(50, 30, 40, 40));
   EXPECT_THAT(Boxes({turn}, {60, 40, 70, 60}), ElementsAre(50, 20, 70, 30));
+}
+
+// torchvision's figures for these coefficients.
+TEST(MovePointsTest, APerspectiveTakesTheCornersAlong) {
+  const PerspectiveParameters perspective = {{0.9, 0.1, -1.5, 0.05, 1.1, 0.5, 0.001, -0.002}};
+  const Numbers box = Boxes({perspective}, {10, 20, 40, 60}), point = Keypoints({perspective}, {10, 20});
+  const float expected[] = {6.3385465F, 15.923077F, 44.923073F, 49.081829F};
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(box[i], expected[i], 1e-5);
+  EXPECT_NEAR(point[0], 10.652819F, 1e-5);
+  EXPECT_NEAR(point[1], 16.824926F, 1e-5);
+}
+
+TEST(MovePointsTest, AnElasticMoveTakesPointsAlongTheirDisplacements) {
+  const ElasticParameters elastic = {
+      .length_across = 30, .length_down = 20, .sigma_across = 3, .sigma_down = 4, .key = {.seed = 5}};
+  const Displacements displacements(elastic, kImage);
+  const auto moved = [&](float x, float y, int64_t at_x, int64_t at_y) {
+    return Numbers{x - displacements.Across(at_y, at_x), y - displacements.Down(at_y, at_x)};
+  };
+  EXPECT_EQ(Keypoints({elastic}, {10, 20}), moved(10, 20, 10, 20));
+  EXPECT_EQ(Keypoints({elastic}, {10.25, 20.5}), moved(10.25, 20.5, 11, 21));
+  EXPECT_EQ(Keypoints({elastic}, {-3, 90}), moved(-3, 90, 0, 79));  // Points outside move as the border does.
+  const Numbers box = Boxes({elastic}, {30, 20, 60, 50});
+  Numbers corners;
+  for (const auto& [x, y] : {std::pair{30, 20}, {60, 20}, {60, 50}, {30, 50}})
+    for (float number : moved(static_cast<float>(x), static_cast<float>(y), x, y)) corners.push_back(number);
+  EXPECT_EQ(box[0], std::min(corners[0], corners[6]));
+  EXPECT_EQ(box[1], std::min(corners[1], corners[3]));
+  EXPECT_EQ(box[2], std::max(corners[2], corners[4]));
+  EXPECT_EQ(box[3], std::max(corners[5], corners[7]));
+  EXPECT_TRUE(std::isnan(Keypoints({elastic}, {kNaN, 1})[0]));
 }
 
 TEST(MovePointsTest, ATurnedBoxIsTheSmallestUprightOneAroundItsCorners) {

@@ -41,7 +41,7 @@ class RandomOps {
   double Factor() { return static_cast<double>(Between(0, 8)) / 4; }
 
   OpParameters Op(ImageSize size) {
-    switch (Between(0, 12)) {
+    switch (Between(0, 17)) {
       case 0:
       case 1: return Inside(size);
       case 2: return Padded(size);
@@ -54,6 +54,13 @@ class RandomOps {
       case 9: return SharpnessParameters{Factor()};
       case 10: return Blur(size);
       case 11: return ApplyAffine();
+      case 12: return NoiseParameters{0, static_cast<double>(Between(0, 4)) / 16, {.position = 8}};
+      case 13: return RecompressParameters{static_cast<int>(Between(1, 100))};
+      case 14: return Perspective();
+      case 16:
+        return MixedChainsParameters{{{Color()}, {ApplyAffine(), SharpnessParameters{2}}},
+                                     {kMixedWhole - 9000, 4000, 5000}};
+      case 15: return ElasticParameters{.length_across = Factor(), .length_down = Factor(), .key = {.position = 9}};
       default: return Cover(size);
     }
   }
@@ -110,6 +117,14 @@ class RandomOps {
     if (Coin()) warp.interpolation = v1::INTERPOLATION_BILINEAR;
     for (double& value : warp.matrix)
       value += static_cast<double>(Between(-6, 6)) / 8 * static_cast<double>(Between(0, 1));
+    return warp;
+  }
+
+  PerspectiveParameters Perspective() {
+    PerspectiveParameters warp;
+    warp.fill = {50, 60, 70};
+    if (Coin()) warp.interpolation = v1::INTERPOLATION_NEAREST;
+    for (double& value : warp.coefficients) value += static_cast<double>(Between(-6, 6)) / 64;
     return warp;
   }
 

@@ -5,8 +5,12 @@
 #include "common/ops/loaded_ops.h"
 #include "gtest/gtest.h"
 #include "server/augment/affine.h"
+#include "server/augment/chain_mixer.h"
 #include "server/augment/color/color.h"
+#include "server/augment/elastic.h"
 #include "server/augment/erase.h"
+#include "server/augment/noise.h"
+#include "server/augment/recompress.h"
 #include "server/augment/resize/resize.h"
 #include "server/augment/smooth.h"
 
@@ -85,6 +89,31 @@ struct Apply {
   ReferenceImage operator()(const MaskParameters& mask) const {
     ReferenceImage out = in;
     MaskPixels(mask, out.size, out.pixels.data());
+    return out;
+  }
+  ReferenceImage operator()(const PerspectiveParameters& warp) const {
+    ReferenceImage out = Blank(in.size);
+    ApplyPerspective(warp, in.view(), out.pixels.data());
+    return out;
+  }
+  ReferenceImage operator()(const ElasticParameters& elastic) const {
+    ReferenceImage out = Blank(in.size);
+    ApplyElastic(elastic, in.view(), out.pixels.data());
+    return out;
+  }
+  ReferenceImage operator()(const NoiseParameters& noise) const {
+    ReferenceImage out = in;
+    AddNoise(noise, out.pixels);
+    return out;
+  }
+  ReferenceImage operator()(const RecompressParameters& recompress) const {
+    ReferenceImage out = in;
+    EXPECT_TRUE(Recompressor().Run(recompress, out.size, out.pixels.data()).ok());
+    return out;
+  }
+  ReferenceImage operator()(const MixedChainsParameters& mixed) const {
+    ReferenceImage out = Blank(in.size);
+    EXPECT_TRUE(ChainMixer().Run(mixed, {in.view(), WholeOf(in.size)}, out.pixels.data(), {}).ok());
     return out;
   }
   ReferenceImage operator()(const OwnParameters& own) const {
