@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/glyphs.h"
 #include "common/check.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
@@ -19,7 +20,8 @@ constexpr int64_t kChannels = 3;
 constexpr int64_t kColumns = 8;
 constexpr int64_t kMargin = 4;            // pixels
 constexpr int64_t kMostTilePixels = 512;  // pixels of a tile's longer side
-constexpr uint8_t kBackground = 32;
+constexpr int64_t kMostLines = 3;         // that one caption takes
+constexpr uint8_t kBackground = 32, kInk = 224;
 
 // Refers to the pixels of one image.
 struct Image {
@@ -145,6 +147,35 @@ std::vector<uint8_t> Marked(const Image& image, const ImagePoints& points, int64
   return drawing.Take();
 }
 
+// Writes the line into the sheet from (top, left) on, where it has room.
+void Write(const std::string& line, int64_t top, int64_t left, Picture& sheet) {
+  for (const char character : line) {
+    for (int64_t y = 0; y < kGlyphHeight; ++y)
+      for (int64_t x = 0; x < kGlyphWidth; ++x)
+        if (GlyphHas(character, y, x))
+          std::fill_n(&sheet.pixels[((top + y) * sheet.width + left + x) * kChannels], kChannels, kInk);
+    left += kGlyphStepX;
+  }
+}
+
+// Returns the lines below each of the first `count` images, none wider than `width` pixels.
+std::vector<std::vector<std::string>> LinesWithin(int64_t width, std::span<const std::vector<std::string>> captions,
+                                                  int64_t count) {
+  std::vector<std::vector<std::string>> lines(std::min<size_t>(count, captions.size()));
+  for (size_t image = 0; image < lines.size(); ++image)
+    for (const std::string& caption : captions[image])
+      for (std::string& line : Wrapped(caption, width / kGlyphStepX, kMostLines))
+        lines[image].push_back(std::move(line));
+  return lines;
+}
+
+// Returns the pixels that the lines take below their images.
+int64_t HeightOf(std::span<const std::vector<std::string>> lines) {
+  size_t most = 0;
+  for (const std::vector<std::string>& of_image : lines) most = std::max(most, of_image.size());
+  return most == 0 ? 0 : static_cast<int64_t>(most) * kGlyphStepY + kMargin / 2;
+}
+
 absl::Status ToStatus(int error) {
   if (error == SPNG_OK) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("cannot encode the picture as PNG: ", spng_strerror(error)));
@@ -178,15 +209,18 @@ Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
   return overlays;
 }
 
-Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays) {
+Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays,
+                     std::span<const std::vector<std::string>> captions) {
   STOKER_CHECK(images.dtype == v1::DTYPE_UINT8 && images.shape.size() >= 4 && images.shape.back() == kChannels);
   const size_t axes = images.shape.size();
   const int64_t all = axes == 5 ? images.shape[0] * images.shape[1] : images.shape[0];
   const int64_t height = images.shape[axes - 3], width = images.shape[axes - 2];
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
-  const int64_t step_y = (height - 1) / shrink + 1 + kMargin, step_x = (width - 1) / shrink + 1 + kMargin;
+  const int64_t tile_y = (height - 1) / shrink + 1, step_x = (width - 1) / shrink + 1 + kMargin;
   const auto maps = static_cast<int64_t>(overlays.maps.size()), points = static_cast<int64_t>(overlays.points.size());
   const int64_t tiles_each = 1 + maps + points, tiles = std::min(count, all) * tiles_each;
+  const auto lines = LinesWithin(tiles_each * step_x - kMargin, captions, axes == 5 ? 0 : std::min(count, all));
+  const int64_t step_y = tile_y + HeightOf(lines) + kMargin;
   const int64_t most_columns = std::max<int64_t>(kColumns / tiles_each, 1) * tiles_each;
   const int64_t columns = std::clamp<int64_t>(tiles, 1, most_columns),
                 rows = std::max<int64_t>(1, (tiles - 1) / columns + 1);
@@ -202,7 +236,11 @@ Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overla
                              : Marked(image, overlays.points[overlay - maps], number);
       image.pixels = drawn.data();
     }
-    Place(image, shrink, kMargin + tile / columns * step_y, kMargin + tile % columns * step_x, sheet);
+    const int64_t top = kMargin + tile / columns * step_y, left = kMargin + tile % columns * step_x;
+    Place(image, shrink, top, left, sheet);
+    if (overlay >= 0 || number >= std::ssize(lines)) continue;
+    for (int64_t line = 0; line < std::ssize(lines[number]); ++line)
+      Write(lines[number][line], top + tile_y + kMargin / 2 + line * kGlyphStepY, left, sheet);
   }
   return sheet;
 }

@@ -52,7 +52,11 @@ Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
 // them. Each stands before copies of it over which one of its maps is laid, a color for each label but 0, or on which
 // its boxes or keypoints are drawn, a color for each row. Images with a side above 512 pixels are made smaller by
 // averaging. Requires a tensor from FindImages, on the CPU, with images of at least one pixel, and overlays of them.
-Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays = {});
+//
+// Below each image stand its `captions`, in capitals, each in up to three lines. There are none for views, nor beyond
+// the end of `captions`.
+Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays = {},
+                     std::span<const std::vector<std::string>> captions = {});
 
 // Returns the bytes of a PNG file of the picture. ResourceExhausted if there is no memory for it.
 absl::StatusOr<std::string> EncodePng(const Picture& picture);

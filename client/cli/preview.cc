@@ -2,8 +2,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/cli/captions.h"
 #include "client/cli/commands.h"
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
@@ -11,7 +14,6 @@
 #include "client/cli/printable.h"
 #include "client/cli/stop_signal.h"
 #include "client/loader/loader.h"
-#include "common/fields/schema.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -20,7 +22,8 @@ namespace {
 constexpr char kPreviewExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
       Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. Behind each
-      image stand copies of it with its maps laid over it, and with its boxes and keypoints. Text is printed.
+      image stand copies of it with its maps laid over it, and with its boxes and keypoints. Below it stand its texts and
+      numbers; texts are printed too.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
       Draw 64 samples in the order of another seed.)";
 
@@ -31,19 +34,20 @@ struct PreviewFlags {
   std::string output = "sheet.png";
 };
 
-// Prints the text of the first `count` samples, a line for each: "3 caption: a dog".
-void PrintTexts(const Batch& batch, int64_t count, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
-  const std::vector<Tensor>& fields = batch.server_tensors();
-  int next = sent.size();  // The next field whose samples differ in size has its offsets there.
-  for (int i = 0; i < sent.size(); ++i) {
-    if (!IsVariable(sent[i].kind())) continue;
-    const auto* offsets = static_cast<const int64_t*>(fields[next++].data);
-    const auto* text = static_cast<const char*>(fields[i].data);
-    for (int64_t sample = 0; sent[i].kind() == v1::FIELD_KIND_TEXT && sample < count; ++sample) {
-      const std::string value(text + offsets[sample], text + offsets[sample + 1]);
-      absl::PrintF("%d %s: %s\n", sample + 1, Printable(sent[i].name()), Printable(value));
-    }
-  }
+// Prints the texts of the samples, a line for each: "3 caption: a dog".
+void PrintTexts(const std::vector<std::vector<Caption>>& captions) {
+  for (size_t sample = 0; sample < captions.size(); ++sample)
+    for (const Caption& caption : captions[sample])
+      if (caption.is_text) absl::PrintF("%d %s: %s\n", sample + 1, Printable(caption.field), Printable(caption.value));
+}
+
+// What stands below each image: "caption: a dog".
+std::vector<std::vector<std::string>> LinesOf(const std::vector<std::vector<Caption>>& captions) {
+  std::vector<std::vector<std::string>> lines(captions.size());
+  for (size_t sample = 0; sample < captions.size(); ++sample)
+    for (const Caption& caption : captions[sample])
+      lines[sample].push_back(absl::StrCat(caption.field, ": ", caption.value));
+  return lines;
 }
 
 absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
@@ -52,8 +56,10 @@ absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   const Tensor* images = FindImages(batch->server_tensors());
   if (images == nullptr)
     return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
-  PrintTexts(*batch, std::min(count, batch->size()), loader.description().fields());
-  return ContactSheet(*images, count, FindOverlays(*images, batch->server_tensors(), loader.description().fields()));
+  const auto& sent = loader.description().fields();
+  const auto captions = CaptionsOf(batch->server_tensors(), std::min(count, batch->size()), sent);
+  PrintTexts(captions);
+  return ContactSheet(*images, count, FindOverlays(*images, batch->server_tensors(), sent), LinesOf(captions));
 }
 
 absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -140,6 +143,43 @@ TEST(ContactSheetTest, EachImageStandsBeforeItsMaps) {
         const bool shown = (tile == 4 && y == 0 && x == 1) || (tile == 5 && y == 1 && x == 2);
         EXPECT_EQ(Pixel(sheet, 4 + y, 4 + tile * 7 + x) == images.Pixel(1, y, x), !shown) << tile << y << x;
       }
+}
+
+// The pixels of the letters below an image: what differs from the background there.
+std::vector<std::string> Written(const Picture& sheet, int64_t top, int64_t left, int64_t width) {
+  std::vector<std::string> rows;
+  for (int64_t y = top; y < top + 7; ++y) {
+    rows.emplace_back();
+    for (int64_t x = left; x < left + width; ++x) rows.back() += Pixel(sheet, y, x) == kBackground ? '.' : '#';
+  }
+  return rows;
+}
+
+TEST(ContactSheetTest, CaptionsStandBelowTheirImages) {
+  const Images images(3, 2, 17);
+  const std::vector<std::vector<std::string>> captions = {{"T"}, {"", "L1"}};
+  const Picture sheet = ContactSheet(images.tensor, 3, {}, captions);
+  EXPECT_EQ(sheet.height, 4 + 2 + 2 * 9 + 2 + 4);
+  EXPECT_THAT(Written(sheet, 8, 4, 17),
+              testing::ElementsAre("#####............", "..#..............", "..#..............", "..#..............",
+                                   "..#..............", "..#..............", "..#.............."));
+  EXPECT_THAT(Written(sheet, 17, 4 + 21, 17),
+              testing::ElementsAre("#.......#........", "#......##........", "#.......#........", "#.......#........",
+                                   "#.......#........", "#.......#........", "#####..###......."));
+  EXPECT_THAT(Written(sheet, 8, 4 + 21, 17), testing::Each(std::string(17, '.')));
+  EXPECT_THAT(Written(sheet, 8, 4 + 42, 17), testing::Each(std::string(17, '.')));
+  for (int64_t x = 0; x < 17; ++x) EXPECT_EQ(Pixel(sheet, 4, 4 + x), images.Pixel(0, 0, x));
+}
+
+TEST(ContactSheetTest, LongCaptionsAreBrokenWithinTheirImagesTiles) {
+  const Images images(2, 2, 29);
+  const std::vector<std::vector<std::string>> captions = {{"TTTTTT"}};
+  const Picture sheet = ContactSheet(images.tensor, 2, {}, captions);
+  EXPECT_EQ(sheet.height, 4 + 2 + 2 * 9 + 2 + 4);
+  EXPECT_EQ(Written(sheet, 8, 4, 33)[0], "#####.#####.#####.#####..........");  // Four fit.
+  EXPECT_EQ(Written(sheet, 17, 4, 33)[0], "#####.#####......................");
+  const std::vector<std::vector<std::string>> none = {{}, {}};
+  EXPECT_EQ(ContactSheet(images.tensor, 2, {}, none).pixels, ContactSheet(images.tensor, 2).pixels);
 }
 
 TEST(ContactSheetTest, BoxesAndKeypointsAreDrawnOnCopiesOfTheirImages) {
