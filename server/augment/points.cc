@@ -88,12 +88,15 @@ struct MovePoint {
     return {((e - f * h) * at.x + (c * h - b) * at.y + (b * f - c * e)) / w,
             ((f * g - d) * at.x + (a - c * g) * at.y + (c * d - a * f)) / w};
   }
-  // As torchvision has it, this takes the displacement of the next whole pixel for that of the point, and a pixel's way
-  // to what it shows for the way back.
+  // As torchvision has it, this takes a pixel's way to what it shows for the way back: that of the next whole pixel for
+  // a box's corner, and of the one before for a keypoint.
   Point operator()(const ElasticParameters&) const {
     if (std::isnan(at.x) || std::isnan(at.y)) return at;
-    const auto y = static_cast<int64_t>(std::ceil(std::clamp(at.y, 0.0, Height(size) - 1)));
-    const auto x = static_cast<int64_t>(std::ceil(std::clamp(at.x, 0.0, Width(size) - 1)));
+    const auto whole = [this](double x, double most) {
+      x = std::clamp(x, 0.0, most);
+      return static_cast<int64_t>(pixel == 0 ? std::ceil(x) : x);
+    };
+    const int64_t y = whole(at.y, Height(size) - 1), x = whole(at.x, Width(size) - 1);
     return {at.x - displacements->Across(y, x), at.y - displacements->Down(y, x)};
   }
   template <typename Other>
@@ -160,37 +163,43 @@ std::array<double, kBoxNumbers> NumbersOf(const Box& box, v1::BoxFormat format) 
   }
 }
 
-// An op, the image's size before it, and the displacements of one that has some. They are made once for all rows.
-struct Move {
-  const OpParameters& op;
-  ImageSize size;
-  std::optional<Displacements> displacements;
+// The displacements of each op that has some; none where no op has. They are made once for all rows.
+using AllDisplacements = std::vector<std::optional<Displacements>>;
 
-  const Displacements* get() const { return displacements.has_value() ? &*displacements : nullptr; }
-};
-
-std::vector<Move> MovesOf(std::span<const OpParameters> ops, ImageSize size) {
-  std::vector<Move> moves;
-  moves.reserve(ops.size());
-  for (const OpParameters& op : ops) {
-    moves.push_back({op, size, std::nullopt});
-    if (const auto* elastic = std::get_if<ElasticParameters>(&op)) moves.back().displacements.emplace(*elastic, size);
-    size = SizeAfter(op, size);
+AllDisplacements DisplacementsOf(std::span<const OpParameters> ops, ImageSize size) {
+  const auto has_some = [](const OpParameters& op) { return std::holds_alternative<ElasticParameters>(op); };
+  if (std::none_of(ops.begin(), ops.end(), has_some)) return {};
+  AllDisplacements all(ops.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (const auto* elastic = std::get_if<ElasticParameters>(&ops[i])) all[i].emplace(*elastic, size);
+    size = SizeAfter(ops[i], size);
   }
-  return moves;
+  return all;
 }
 
-void MoveBoxRow(std::span<const Move> moves, ImageSize size, v1::BoxFormat format, float* row) {
+const Displacements* Find(const AllDisplacements& all, size_t op) {
+  return all.empty() || !all[op].has_value() ? nullptr : &*all[op];
+}
+
+void MoveBoxRow(std::span<const OpParameters> ops, const AllDisplacements& displacements, ImageSize size,
+                v1::BoxFormat format, float* row) {
   Box box = Cut(ReadBox(row, format), size);
-  for (const Move& move : moves)
-    box = Cut(std::visit(MoveBox{box, move.size, move.get()}, move.op), SizeAfter(move.op, move.size));
+  for (size_t i = 0; i < ops.size(); ++i) {
+    box = std::visit(MoveBox{box, size, Find(displacements, i)}, ops[i]);
+    size = SizeAfter(ops[i], size);
+    box = Cut(box, size);
+  }
   const auto numbers = NumbersOf(box, format);
   std::transform(numbers.begin(), numbers.end(), row, Rounded);
 }
 
-void MoveKeypoint(std::span<const Move> moves, float* row) {
+void MoveKeypoint(std::span<const OpParameters> ops, const AllDisplacements& displacements, ImageSize size,
+                  float* row) {
   Point at = {row[0], row[1]};
-  for (const Move& move : moves) at = std::visit(MovePoint{at, move.size, 1, move.get()}, move.op);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    at = std::visit(MovePoint{at, size, 1, Find(displacements, i)}, ops[i]);
+    size = SizeAfter(ops[i], size);
+  }
   row[0] = Rounded(at.x);
   row[1] = Rounded(at.y);
 }
@@ -224,13 +233,14 @@ ImageSize MovePoints(std::span<const OpParameters> ops, ImageSize size, v1::Fiel
   STOKER_CHECK(HasPoints(kind) && size.width > 0 && size.height > 0);
   const size_t row = kind == v1::FIELD_KIND_BOXES ? kBoxNumbers : kPointNumbers;
   STOKER_CHECK(values.size() % row == 0);
-  const std::vector<Move> moves = MovesOf(ops, size);
+  const AllDisplacements displacements = values.empty() ? AllDisplacements() : DisplacementsOf(ops, size);
   for (size_t i = 0; i < values.size(); i += row)
     if (kind == v1::FIELD_KIND_BOXES)
-      MoveBoxRow(moves, size, format, &values[i]);
+      MoveBoxRow(ops, displacements, size, format, &values[i]);
     else
-      MoveKeypoint(moves, &values[i]);
-  return moves.empty() ? size : SizeAfter(moves.back().op, moves.back().size);
+      MoveKeypoint(ops, displacements, size, &values[i]);
+  for (const OpParameters& op : ops) size = SizeAfter(op, size);
+  return size;
 }
 
 std::vector<uint32_t> SaneBoxes(std::span<const float> boxes, v1::BoxFormat format, ImageSize canvas, double min_size,

@@ -130,12 +130,12 @@ TEST(MovePointsTest, AnElasticMoveTakesPointsAlongTheirDisplacements) {
     return Numbers{x - displacements.Across(at_y, at_x), y - displacements.Down(at_y, at_x)};
   };
   EXPECT_EQ(Keypoints({elastic}, {10, 20}), moved(10, 20, 10, 20));
-  EXPECT_EQ(Keypoints({elastic}, {10.25, 20.5}), moved(10.25, 20.5, 11, 21));
+  EXPECT_EQ(Keypoints({elastic}, {10.25, 20.5}), moved(10.25, 20.5, 10, 20));
   EXPECT_EQ(Keypoints({elastic}, {-3, 90}), moved(-3, 90, 0, 79));  // Points outside move as the border does.
-  const Numbers box = Boxes({elastic}, {30, 20, 60, 50});
+  const Numbers box = Boxes({elastic}, {29.5, 19.25, 60, 50});      // torchvision rounds corners up, but not keypoints.
   Numbers corners;
-  for (const auto& [x, y] : {std::pair{30, 20}, {60, 20}, {60, 50}, {30, 50}})
-    for (float number : moved(static_cast<float>(x), static_cast<float>(y), x, y)) corners.push_back(number);
+  for (const auto& [x, y] : {std::pair{29.5F, 19.25F}, {60, 19.25F}, {60, 50}, {29.5F, 50}})
+    for (float number : moved(x, y, std::lround(std::ceil(x)), std::lround(std::ceil(y)))) corners.push_back(number);
   EXPECT_EQ(box[0], std::min(corners[0], corners[6]));
   EXPECT_EQ(box[1], std::min(corners[1], corners[3]));
   EXPECT_EQ(box[2], std::max(corners[2], corners[4]));
