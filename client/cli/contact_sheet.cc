@@ -148,7 +148,7 @@ std::vector<uint8_t> Marked(const Image& image, const ImagePoints& points, int64
 }
 
 // Writes the line into the sheet from (top, left) on, where it has room.
-void Write(const std::string& line, int64_t top, int64_t left, Picture& sheet) {
+void WriteLine(const std::string& line, int64_t top, int64_t left, Picture& sheet) {
   for (const char character : line) {
     for (int64_t y = 0; y < kGlyphHeight; ++y)
       for (int64_t x = 0; x < kGlyphWidth; ++x)
@@ -240,7 +240,7 @@ Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overla
     Place(image, shrink, top, left, sheet);
     if (overlay >= 0 || number >= std::ssize(lines)) continue;
     for (int64_t line = 0; line < std::ssize(lines[number]); ++line)
-      Write(lines[number][line], top + tile_y + kMargin / 2 + line * kGlyphStepY, left, sheet);
+      WriteLine(lines[number][line], top + tile_y + kMargin / 2 + line * kGlyphStepY, left, sheet);
   }
   return sheet;
 }

@@ -2,12 +2,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/captions.h"
 #include "client/cli/commands.h"
+#include "client/cli/compare.h"
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
 #include "client/cli/output_file.h"
@@ -25,13 +28,17 @@ constexpr char kPreviewExamples[] = R"(Examples:
       image stand copies of it with its maps laid over it, and with its boxes and keypoints. Below it stand its texts and
       numbers; texts are printed too.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
-      Draw 64 samples in the order of another seed.)";
+      Draw 64 samples in the order of another seed.
+  stoker preview --servers cpu1:7077 --pipeline train.yaml --compare
+      Draw each image as servers make it and, beside it, with as many of the last ops as can be on the device, here the
+      CPU. Print by how many levels of 255 they differ.)";
 
 struct PreviewFlags {
   SourceFlags source;
   JobFlags job;
   int64_t count = 32;
   std::string output = "sheet.png";
+  bool compare = false;
 };
 
 // Prints the texts of the samples, a line for each: "3 caption: a dog".
@@ -62,6 +69,25 @@ absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   return ContactSheet(*images, count, FindOverlays(*images, batch->server_tensors(), sent), LinesOf(captions));
 }
 
+// Prints a line for each sample, and one of all.
+void PrintComparison(const Comparison& comparison) {
+  LevelDifference all;
+  for (size_t sample = 0; sample < comparison.differences.size(); ++sample) {
+    const LevelDifference& one = comparison.differences[sample];
+    absl::PrintF("%d: up to %d levels, %.3f on average\n", sample + 1, one.greatest, one.mean);
+    all.greatest = std::max(all.greatest, one.greatest);
+    all.mean += one.mean / static_cast<double>(comparison.differences.size());
+  }
+  absl::PrintF("%s on the device: up to %d levels, %.3f on average\n", absl::StrJoin(comparison.moved, ", "),
+               all.greatest, all.mean);
+}
+
+absl::StatusOr<Picture> ComparedImages(const LoaderOptions& options, const Loader& loader) {
+  STOKER_ASSIGN_OR_RETURN(Comparison comparison, Compare(options, loader.description().pipeline()));
+  PrintComparison(comparison);
+  return std::move(comparison.sheet);
+}
+
 absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {
   STOKER_RETURN_IF_ERROR(CheckWritable(flags.output));
   StopSignal signal;
@@ -69,9 +95,9 @@ absl::StatusOr<int> RunPreview(const PreviewFlags& flags) {
   LoaderOptions options = LoaderOptionsFor(source, flags.job);
   options.batch_size = flags.count;
   options.prefetch = 1;
-  STOKER_ASSIGN_OR_RETURN(const auto loader, Loader::Create(std::move(options)));
+  STOKER_ASSIGN_OR_RETURN(const auto loader, Loader::Create(options));
   const StopSignal::Handler cancel(signal, [&] { loader->Cancel(); });
-  const auto sheet = FirstImages(*loader, flags.count);
+  const auto sheet = flags.compare ? ComparedImages(options, *loader) : FirstImages(*loader, flags.count);
   if (signal.exit_code() != 0) return signal.exit_code();
   STOKER_RETURN_IF_ERROR(sheet.status());
   STOKER_ASSIGN_OR_RETURN(const std::string png, EncodePng(*sheet));
@@ -94,6 +120,8 @@ void AddPreview(CLI::App& app, Command& chosen) {
   command->add_option("--seed", flags->job.seed, "Seed of the order and of all random ops [0]")
       ->check(WholeNumber())
       ->type_name("N");
+  command->add_flag("--compare", flags->compare,
+                    "Draw what ops make on the server beside what they make on the device");
   command->footer(kPreviewExamples);
   command->callback([flags, &chosen] { chosen = [flags] { return RunPreview(*flags); }; });
 }
