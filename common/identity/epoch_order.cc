@@ -87,11 +87,22 @@ uint64_t EpochOrder::WindowStart(uint64_t window) const {
   return window * window_blocks_ * block_samples_ - (window > short_window_ ? missing_ : 0);
 }
 
-uint64_t EpochOrder::BlockSampleAt(uint64_t position) const {
+uint64_t EpochOrder::NumberOfWindow(uint64_t position) const {
   const uint64_t window_samples = window_blocks_ * block_samples_;
   // All windows after the one with the short block begin `missing_` positions earlier.
   const uint64_t end_of_short = (short_window_ + 1) * window_samples - missing_;
-  const uint64_t window = (position < end_of_short ? position : position + missing_) / window_samples;
+  return (position < end_of_short ? position : position + missing_) / window_samples;
+}
+
+EpochOrder::Window EpochOrder::WindowOf(uint64_t position) const {
+  STOKER_CHECK(position < size_);
+  if (mode_ != v1::SHUFFLE_MODE_BLOCK) return {0, size_};
+  const uint64_t window = NumberOfWindow(position), first = WindowStart(window);
+  return {first, std::min(WindowStart(window + 1), size_) - first};
+}
+
+uint64_t EpochOrder::BlockSampleAt(uint64_t position) const {
+  const uint64_t window = NumberOfWindow(position);
   const uint64_t first_block = window * window_blocks_;
   const uint64_t blocks = std::min(window_blocks_, blocks_ - first_block);
   const bool has_short = window == short_window_;

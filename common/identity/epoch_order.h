@@ -30,10 +30,20 @@ class EpochOrder {
   // Requires 1 ≤ size ≤ 2^63 and a valid shuffle, whose mode is not weighted where SampleAt is called.
   EpochOrder(uint64_t size, const v1::Shuffle& shuffle, uint64_t seed, uint64_t epoch);
 
+  // Consecutive positions: [first, first + count).
+  struct Window {
+    uint64_t first = 0, count = 0;
+  };
+
   // Returns the sample at `position`. Requires position < size.
   uint64_t SampleAt(uint64_t position) const;
 
+  // Returns the positions whose samples are mixed with that at `position`: its window in block mode, and otherwise all.
+  // Requires position < size.
+  Window WindowOf(uint64_t position) const;
+
  private:
+  uint64_t NumberOfWindow(uint64_t position) const;
   uint64_t BlockSampleAt(uint64_t position) const;
   uint64_t WindowStart(uint64_t window) const;
 

@@ -100,7 +100,7 @@ concept HasProbability = requires(const Arguments& arguments) {
 template <HasProbability Arguments>
 double ProbabilityOf(const Arguments& arguments) {
   if (arguments.has_p()) return arguments.p();
-  return std::is_same_v<Arguments, v1::RandomGrayscale> ? 0.1 : 0.5;
+  return std::is_same_v<Arguments, v1::RandomGrayscale> ? 0.1 : std::is_same_v<Arguments, v1::Mosaic> ? 1 : 0.5;
 }
 absl::Status ValidateProbability(const google::protobuf::Message& op, double p);
 

@@ -48,7 +48,7 @@ absl::Status ValidateTransforms(const google::protobuf::Message& op, const Trans
   for (int i = 0; i < transforms.size(); ++i) {
     STOKER_RETURN_IF_ERROR(At(op, i, ValidateOp(transforms[i])));
     STOKER_RETURN_IF_ERROR(At(op, i, ValidateOnBytes(transforms[i])));
-    if (IsDeviceOnly(transforms[i]) || ActsOf(transforms[i]) == Acts::kOnField)
+    if (IsDeviceOnly(transforms[i]) || ActsOf(transforms[i]) == Acts::kOnField || transforms[i].has_mosaic())
       return At(op, i, absl::InvalidArgumentError(absl::StrCat(OpName(transforms[i]), ": stands in no other op")));
     if (transforms[i].placement() == v1::PLACEMENT_DEVICE)
       return At(op, i,

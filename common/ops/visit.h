@@ -11,6 +11,7 @@
 #include "common/ops/erase.h"
 #include "common/ops/filter.h"
 #include "common/ops/mix.h"
+#include "common/ops/mosaic.h"
 #include "common/ops/nested.h"
 #include "common/ops/own.h"
 #include "common/ops/perspective.h"
@@ -60,6 +61,7 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kTrivialAugmentWide: return f(op.trivial_augment_wide());
     case v1::Op::kRandomApply: return f(op.random_apply());
     case v1::Op::kRandomChoice: return f(op.random_choice());
+    case v1::Op::kMosaic: return f(op.mosaic());
     case v1::Op::kSanitizeBoundingBoxes: return f(op.sanitize_bounding_boxes());
     case v1::Op::kToDtype: return f(op.to_dtype());
     case v1::Op::kNormalize: return f(op.normalize());
@@ -81,7 +83,6 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kToDense:
     case v1::Op::kResample:
     case v1::Op::kRandomAudioCrop:
-    case v1::Op::kMosaic:
     case v1::Op::OP_NOT_SET: break;
   }
   STOKER_CHECK(false);

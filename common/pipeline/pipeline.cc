@@ -62,6 +62,8 @@ absl::Status ValidateOps(const Ops& ops, const std::string& path) {
     absl::Status status = ValidateOp(ops[i]);
     if (status.ok()) status = ValidatePlacement(ops[i], after_device);
     if (status.ok() && !floats) status = ValidateOnBytes(ops[i]);
+    if (status.ok() && ops[i].has_mosaic() && i > 0)
+      status = absl::InvalidArgumentError("Mosaic: joins images as they are stored; put it first");
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, "[", i, "]: ", status.message()));
     after_device = after_device || PlacementOf(ops[i]) == v1::PLACEMENT_DEVICE;
     const v1::ToDtype& cast = ops[i].to_dtype();
@@ -81,6 +83,8 @@ absl::Status ValidateViewGroup(const v1::Views& views, const std::string& path) 
     if (ActsOf(views.ops(i)) == Acts::kOnField)
       return absl::InvalidArgumentError(
           absl::StrCat(op, ".field: a view's ops are its own; move it into pipeline.ops"));
+    if (views.ops(i).has_mosaic())
+      return absl::InvalidArgumentError(absl::StrCat(op, ": views are of one sample; give a pipeline without views"));
     if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE)
       return absl::InvalidArgumentError(absl::StrCat(op, ".placement: ops of views run on the server"));
   }

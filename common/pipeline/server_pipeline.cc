@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/ops/arguments.h"
 #include "common/ops/loaded_ops.h"
+#include "common/ops/mosaic.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/device_pipeline.h"
@@ -115,7 +117,9 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   server.pipeline_ = pipeline;
   STOKER_RETURN_IF_ERROR(ResolveOwnOps(server.pipeline_));
   server.ops_ = ServerOps(pipeline);
+  server.BeginJoining(schema);
   for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
+  STOKER_RETURN_IF_ERROR(server.FinishJoining());
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
   std::vector<v1::Field> fields;
   for (const Output& output : server.outputs_) fields.push_back(output.field);
@@ -158,6 +162,14 @@ absl::Status ServerPipeline::AddRows(const SourceField& source, Output output) {
     output.field.set_dtype(v1::DTYPE_FLOAT32);
   }
   if (output.points()) STOKER_RETURN_IF_ERROR(CheckNoViews(source));
+  if (JoinsRows(source)) {
+    output.field.set_max_bytes(kMosaicCells * output.field.max_bytes());
+    output.field.set_typical_bytes(kMosaicCells * output.field.typical_bytes());
+  }
+  if (joining_.has_value() && output.points()) {
+    output.first_op = 1;
+    output.cast.reset();  // Rows are joined as float32.
+  }
   STOKER_RETURN_IF_ERROR(CheckKind(output.field));
   return Add(std::move(output));
 }
@@ -229,6 +241,10 @@ absl::Status ServerPipeline::AddMap(const SourceField& source, Output output) {
 
 absl::StatusOr<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source, Output& output) const {
   if (source.kind == SourceField::Kind::kDense) output.stored = ImageSize{source.shape[0], source.shape[1]};
+  if (joining_.has_value()) {
+    output.stored = CropSize(joining_->op.size());
+    output.first_op = 1;
+  }
   std::optional<ImageSize> size = output.stored;
   for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
   if (!size.has_value()) return DiffersInSize(output);
@@ -346,7 +362,7 @@ absl::Status ServerPipeline::CheckPoints() const {
                                                      "' lies on: '", image->field.name(), "' or '", other.field.name(),
                                                      "'; name one of them in pipeline.fields"));
   const auto moved = std::find_if(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.first_op > 0; });
-  if (points == outputs_.end() || moved == outputs_.end()) return absl::OkStatus();
+  if (joining_.has_value() || points == outputs_.end() || moved == outputs_.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("'", points->field.name(), "' lies on the image '",
                                                  moved->field.name(),
                                                  "' as it was before it was prepared; take the "

@@ -69,6 +69,16 @@ class ServerPipeline {
   };
   const std::vector<Sanitizer>& sanitizers() const { return sanitizers_; }
 
+  // A Mosaic: it makes one sample of several, on whose image the other ops then draw. Of outputs that are images, maps,
+  // boxes or keypoints, first_op is 1, and `stored` the canvas.
+  struct Joining {
+    v1::Mosaic op;                // its defaults written out
+    std::optional<size_t> boxes;  // the output of the boxes
+    std::vector<size_t> labels;   // outputs with a row for each box
+    SourceSchema schema;          // the dataset's, as the joined sample has it: images and maps are stored as pixels
+  };
+  const std::optional<Joining>& joining() const { return joining_; }
+
   // Where the fields lie in a span.
   const SpanLayout& layout() const { return layout_; }
 
@@ -137,10 +147,20 @@ class ServerPipeline {
   // Returns the output of that name whose samples differ in size. InvalidArgument where there is none.
   absl::StatusOr<size_t> RowsNamed(const std::string& key, const std::string& name) const;
   absl::Status CheckCasts() const;
+
+  // What Create does for a pipeline that begins with a Mosaic: before the outputs are added, and after.
+  void BeginJoining(const SourceSchema& schema);
+  absl::Status FinishJoining();
+
+  // Whether a Mosaic joins the rows of a field.
+  bool JoinsRows(const SourceField& source) const;
   absl::Status CheckDevice(const std::vector<v1::Field>& fields) const;
 
   // What the ops of one view take.
   Cost CostOfView(const Output& output, ImageSize encoded) const;
+
+  // What making one image or map of several takes, their decoding with it.
+  Cost CostOfJoining(ImageSize encoded) const;
 
   // What moving all boxes or keypoints of a sample takes.
   Cost CostOfPoints(const Output& output) const;
@@ -152,6 +172,7 @@ class ServerPipeline {
   int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
   std::vector<Sanitizer> sanitizers_;
+  std::optional<Joining> joining_;
   SpanLayout layout_;
   uint64_t sample_bytes_ = 0;
   uint32_t span_samples_ = 1;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/fields/schema.h"
+#include "common/ops/mosaic.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/server_pipeline.h"
 
@@ -35,6 +36,11 @@ Cost ServerPipeline::CostOfPoints(const Output& output) const {
   return {.arithmetic = kArithmetic * rows * moves, .bytes = static_cast<double>(output.bytes), .passes = 0};
 }
 
+Cost ServerPipeline::CostOfJoining(ImageSize encoded) const {
+  if (!joining_.has_value()) return kNoCost;
+  return double{kMosaicCells} * CostOfPixels(encoded, kDecodingArithmetic) + stoker::CostOf(pipeline_.ops(0), encoded);
+}
+
 Cost ServerPipeline::CostOf(ImageSize encoded) const {
   Cost cost = kNoCost;
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -47,6 +53,7 @@ Cost ServerPipeline::CostOf(ImageSize encoded) const {
     if (!output.image && !output.map()) continue;
     const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);
     if (decodes) cost = cost + CostOfPixels(encoded, kDecodingArithmetic);
+    cost = cost + CostOfJoining(encoded);
     cost = cost + static_cast<double>(output.view_count) * CostOfView(output, encoded);
   }
   return cost;

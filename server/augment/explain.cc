@@ -64,8 +64,9 @@ class Explanation {
       : scaling_(pipeline.jpeg_scaling()),
         ops_(OpsOf(pipeline.pipeline(), output)),
         first_op_(output.first_op),
-        encoded_(source.kind == SourceField::Kind::kEncodedImage) {
-    const ImageSize size = SizeOf(source);
+        joined_(pipeline.joining().has_value()),
+        encoded_(source.kind == SourceField::Kind::kEncodedImage && !joined_) {
+    const ImageSize size = joined_ ? *output.stored : SizeOf(source);
     const std::string each = output.view_count > 1 ? absl::StrCat(" each of ", output.view_count, " views,") : "";
     lines_.push_back(absl::StrCat(output.field.name(), ":", each, " from an image of ", SizeWords(size), " pixels"));
     if (!Draw(size)) {
@@ -95,6 +96,10 @@ class Explanation {
 
   void AddPlan(const ImagePlan& plan) {
     int number = 0;
+    if (joined_)
+      lines_.push_back(absl::StrCat(++number, ". ", NameOf(0),
+                                    ": decodes four samples' images, fits each into half of ", SizeWords(plan.size()),
+                                    " pixels and cuts it to its cell"));
     if (encoded_) lines_.push_back(absl::StrCat(++number, ". ", DecodeWords(plan, scaling_)));
     for (const PlannedStep& planned : plan.steps()) {
       const std::string names = Names(planned.step.ops);
@@ -106,6 +111,7 @@ class Explanation {
   void AddLeftOut(int op, const ImagePlan& plan) {
     const char* reason = nullptr;
     if (ActsOf(ops_[op]) == Acts::kOnField) return;
+    if (joined_ && op == 0) return;
     if (op < first_op_) {
       reason = "the dataset was prepared with it";
     } else if (Probability(ops_[op]).value_or(1) == 0) {
@@ -141,7 +147,7 @@ class Explanation {
   const v1::JpegScaling scaling_;
   const std::vector<v1::Op> ops_;
   const int first_op_;
-  const bool encoded_;
+  const bool joined_, encoded_;
   Drawn drawn_;
   absl::Status refusal_;
   std::vector<std::string> lines_;

@@ -36,6 +36,12 @@ class SampleOrder {
     return selection_.subset == nullptr ? rank : selection_.subset->IdAt(rank);
   }
 
+  // Returns the positions from which the partners of the sample at `position` are drawn: its shuffle window, or all.
+  EpochOrder::Window WindowOf(uint64_t position) const {
+    if (selection_.weighted != nullptr || selection_.mixture != nullptr) return {0, positions_};
+    return order_.WindowOf(position);
+  }
+
  private:
   uint64_t RankAt(uint64_t position) const {
     if (selection_.weighted != nullptr) return selection_.weighted->RankAt(seed_, epoch_, position);

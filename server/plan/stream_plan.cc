@@ -70,6 +70,21 @@ uint64_t StreamPlan::stream_key() const {
   return first;
 }
 
+MosaicDraw StreamPlan::DrawMosaicAt(const SampleOrder& order, uint64_t epoch, uint64_t position) const {
+  const EpochOrder::Window window = order.WindowOf(position);
+  const DrawKey key = {.seed = seed_, .epoch = epoch, .position = position};
+  return DrawMosaic(pipeline_.joining()->op, key, window.first, window.count);
+}
+
+void StreamPlan::AddSamplesAt(const SampleOrder& order, uint64_t epoch, uint64_t position,
+                              std::vector<uint64_t>& ids) const {
+  ids.push_back(order.SampleAt(position));
+  if (!pipeline_.joining().has_value()) return;
+  const MosaicDraw draw = DrawMosaicAt(order, epoch, position);
+  if (!draw.joins) return;
+  for (const uint64_t partner : draw.partners) ids.push_back(order.SampleAt(partner));
+}
+
 absl::Status StreamPlan::Check(const SpanId& span, uint64_t max_bytes) const {
   if (span.count < 1 || span.count > ServerPipeline::kMaxSpanSamples)
     return absl::InvalidArgumentError(

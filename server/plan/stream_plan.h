@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/identity/span_id.h"
+#include "common/ops/mosaic.h"
 #include "common/pipeline/server_pipeline.h"
 #include "server/plan/selection.h"
 #include "stoker/v1/data_service.pb.h"
@@ -34,6 +36,12 @@ class StreamPlan {
   uint64_t SpanBytes(const SpanId& span) const { return span.count * pipeline_.sample_bytes(); }
 
   SampleOrder OrderOf(uint64_t epoch) const { return {selection_, samples_, shuffle_, seed_, epoch}; }
+
+  // Returns what the pipeline's Mosaic draws for `position` of the epoch that `order` is of. Requires that it has one.
+  MosaicDraw DrawMosaicAt(const SampleOrder& order, uint64_t epoch, uint64_t position) const;
+
+  // Appends the ids of the samples of which that at `position` is made: its own, and those of its partners.
+  void AddSamplesAt(const SampleOrder& order, uint64_t epoch, uint64_t position, std::vector<uint64_t>& ids) const;
 
   const ServerPipeline& pipeline() const { return pipeline_; }
   uint64_t samples() const { return samples_; }  // of an epoch

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/augment/points.h"
+#include "server/work/decoder_options.h"
 
 namespace stoker {
 namespace {
@@ -19,16 +19,6 @@ namespace {
 Region Union(const Region& a, const Region& b) {
   const int64_t top = std::min(a.top, b.top), left = std::min(a.left, b.left);
   return {top, left, {std::max(a.bottom(), b.bottom()) - top, std::max(a.right(), b.right()) - left}};
-}
-
-// Returns how to decode the source field `source`.
-DecodeOptions DecoderOptions(const SampleMaker::Task& task, int source) {
-  const ServerPipeline& pipeline = task.pipeline;
-  return {.content = ContentOf(task.schema[source]),
-          .max_pixels = pipeline.max_pixels(),
-          .max_scans = pipeline.max_scans(),
-          .warnings = pipeline.decode_warnings(),
-          .interrupt = &task.interrupt};
 }
 
 // Writes a field's numbers as the server's ToDtype converts them.
@@ -52,23 +42,6 @@ void ReleaseLarge(std::vector<uint8_t>& pixels) {
 }
 
 }  // namespace
-
-absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits) {
-  const Cost cost = pipeline.CostOf(size);
-  if (Seconds(cost) <= limits.seconds) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "a sample with an image of %d×%d pixels would take about %.2g s of one worker (%.2g passes, %.2g operations, "
-      "%.2g bytes), and this server's limits.sample_seconds is %.2g",
-      size.width, size.height, Seconds(cost), cost.passes, cost.arithmetic, cost.bytes, limits.seconds));
-}
-
-std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits) {
-  const Cost cost = pipeline.CostOf(size);
-  return absl::StrFormat(
-      "a sample with an image of %d×%d pixels takes at most about %.2g ms of one worker: %.2g passes, %.2g operations, "
-      "%.2g bytes; limits.sample_seconds is %.2g",
-      size.width, size.height, Seconds(cost) * 1e3, cost.passes, cost.arithmetic, cost.bytes, limits.seconds);
-}
 
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
@@ -169,9 +142,10 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   const SourceField& field = task.schema[source];
   if (field.kind == SourceField::Kind::kEncodedImage) {
     StageClock clock(times);
-    STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(bytes, DecoderOptions(task, source)));
+    STOKER_ASSIGN_OR_RETURN(const ImageSize size,
+                            decoder_.Open(bytes, DecoderOptions(task.pipeline, task.schema[source], task.interrupt)));
     STOKER_RETURN_IF_ERROR(sizes_.Add(first.field.name(), first.map(), size));
-    STOKER_RETURN_IF_ERROR(CheckPixels(size));
+    STOKER_RETURN_IF_ERROR(CheckPixels(size, limits_));
     STOKER_RETURN_IF_ERROR(CheckSampleCost(task.pipeline, size, limits_));
     STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
@@ -183,7 +157,7 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
   const uint8_t* pixels = bytes.data();
   if (first.map()) {
-    STOKER_RETURN_IF_ERROR(CheckPixels(size));
+    STOKER_RETURN_IF_ERROR(CheckPixels(size, limits_));
     dense_map_.resize(size.height * size.width * kChannels);
     WriteMapPixels(bytes, field.dtype, dense_map_.data());
     pixels = dense_map_.data();
@@ -193,13 +167,6 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   ReleaseLarge(dense_map_);
   BookAugmenting(clock, times);
   return status;
-}
-
-absl::Status SampleMaker::CheckPixels(ImageSize size) const {
-  if (static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width) <= limits_.max_pixels)
-    return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("an image of ", size.width, "×", size.height,
-                                                   " is above this server's max_pixels of ", limits_.max_pixels));
 }
 
 absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, const Place& place) {
@@ -240,7 +207,8 @@ absl::Status SampleMaker::MakeFromFile(const Task& task, int source, ImageSize s
     const DecodedCache::Image image = {task.sample, source, eighths};
     const Region whole = Reduced(WholeOf(size), eighths);
     KeptBytes kept;
-    if (task.kept != nullptr) kept = task.kept->Get(image, whole.size, DecoderOptions(task, source));
+    if (task.kept != nullptr)
+      kept = task.kept->Get(image, whole.size, DecoderOptions(task.pipeline, task.schema[source], task.interrupt));
     if (kept == nullptr) STOKER_RETURN_IF_ERROR(Decode(task, image, size, *target));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
     const absl::Status status =
@@ -260,7 +228,7 @@ absl::Status SampleMaker::Decode(const Task& task, const DecodedCache::Image& im
     const absl::Status status = decoder_.Decode({WholeOf(size), image.eighths}, image_);
     if (status.ok()) {
       STOKER_CHECK(image_.eighths == image.eighths && image_.region == Reduced(WholeOf(size), image.eighths));
-      task.kept->Put(image, DecoderOptions(task, image.source), image_.view());
+      task.kept->Put(image, DecoderOptions(task.pipeline, task.schema[image.source], task.interrupt), image_.view());
       return status;
     }
     // What is damaged may be below all that is needed.

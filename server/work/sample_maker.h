@@ -15,27 +15,12 @@
 #include "server/pack/span_writer.h"
 #include "server/read/dataset.h"
 #include "server/work/decoded_cache.h"
+#include "server/work/joiner.h"
+#include "server/work/sample_limits.h"
 #include "server/work/stage_clock.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
-
-// The most that a server does for one sample.
-struct SampleLimits {
-  uint64_t max_pixels = uint64_t{1} << 26;  // of an image, and of what its ops make of it
-  double seconds = 10;                      // of one worker, by Seconds of the pipeline's cost
-};
-
-// The size of image that pipelines are weighed by before any is read.
-inline constexpr ImageSize kUsualImage = {375, 500};
-
-// OK if making a sample with images of `size` takes at most as long as `limits` allow; else says how long it takes.
-// ResourceExhausted.
-absl::Status CheckSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits);
-
-// Says to people what CheckSampleCost weighs for images of `size`: "a sample takes at most about 3.1 ms of one
-// worker…".
-std::string ExplainSampleCost(const ServerPipeline& pipeline, ImageSize size, const SampleLimits& limits);
 
 // Makes one sample's outputs from the bytes that were read: draws parameters, decodes, augments and packs straight into
 // the sample's slots in the span.
@@ -65,6 +50,11 @@ class SampleMaker {
   // machine. After an error the slots hold garbage.
   absl::Status Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                     v1::StageTimes& times);
+
+  const SampleLimits& limits() const { return limits_; }
+
+  // Makes one sample of several, with this maker's codecs. What it makes is then made as any other.
+  Joiner& joiner() { return joiner_; }
 
  private:
   // One image to be made: how, and into which bytes. Few plans are kept until their turn comes, however many views a
@@ -101,9 +91,6 @@ class SampleMaker {
   // Leaves out the rows that a SanitizeBoundingBoxes drops from the sample that was made last.
   absl::Status Sanitize(const ServerPipeline& pipeline, const ServerPipeline::Sanitizer& op, SpanWriter& writer,
                         uint32_t index);
-
-  // ResourceExhausted where an image of `size` is above the server's limit.
-  absl::Status CheckPixels(ImageSize size) const;
 
   // Makes all images and maps that come from one source field.
   // `first` is the first output that is made of it, and `bytes` are its bytes.
@@ -142,6 +129,7 @@ class SampleMaker {
   Decoder decoder_;
   DecodedImage image_;
   Augmenter augmenter_;
+  Joiner joiner_{decoder_, image_, augmenter_};
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
   std::vector<View> views_;                    // views of the image in hand

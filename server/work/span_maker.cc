@@ -83,16 +83,65 @@ absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
 }
 
 absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) try {
-  v1::StageTimes& times = *job.header.mutable_times();
-  StageClock clock(times);
-  const absl::Status status = Read(job, sample);
-  clock.Book(&v1::StageTimes::read, &v1::StageTimes::set_read);
-  STOKER_RETURN_IF_ERROR(status);
+  if (job.plan.pipeline().joining().has_value()) return MakeJoined(job, position, sample, index);
+  STOKER_RETURN_IF_ERROR(ReadTimed(job, sample));
   return maker_.Make({job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position,
                       job.interrupt, job.kept, sample},
-                     sample_, job.writer, index, times);
+                     sample_, job.writer, index, *job.header.mutable_times());
 } catch (const std::bad_alloc&) {
   return absl::ResourceExhaustedError("no memory is left to make this sample");
+}
+
+absl::Status SpanMaker::MakeJoined(Job& job, uint64_t position, uint64_t sample, uint32_t index) {
+  const ServerPipeline& pipeline = job.plan.pipeline();
+  const MosaicDraw draw = job.plan.DrawMosaicAt(job.order, job.span.epoch, position);
+  const Joiner::Task task = {pipeline, job.dataset.schema(), draw, maker_.limits(), job.interrupt};
+  Joiner& joiner = maker_.joiner();
+  v1::StageTimes& times = *job.header.mutable_times();
+  STOKER_RETURN_IF_ERROR(ReadTimed(job, sample));
+  STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, sample_, times));
+  std::vector<v1::Substitution> substitutions;
+  for (int cell = 1; cell < kMosaicCells && draw.joins; ++cell)
+    STOKER_RETURN_IF_ERROR(AddPartner(job, task, cell, position, index, substitutions));
+  const absl::Status status =
+      maker_.Make({pipeline, pipeline.joining()->schema, job.plan.seed(), job.span.epoch, position, job.interrupt},
+                  joiner.joined(), job.writer, index, times);
+  joiner.Release();
+  STOKER_RETURN_IF_ERROR(status);
+  for (v1::Substitution& it : substitutions) *job.header.add_substitutions() = std::move(it);
+  return absl::OkStatus();
+}
+
+absl::Status SpanMaker::AddPartner(Job& job, const Joiner::Task& task, int cell, uint64_t position, uint32_t index,
+                                   std::vector<v1::Substitution>& substitutions) {
+  const uint64_t partner = task.draw.partners[cell - 1], own = job.order.SampleAt(partner);
+  const auto add = [&](uint64_t sample) {
+    absl::Status status = ReadTimed(job, sample);
+    if (status.ok()) status = maker_.joiner().Add(task, cell, sample_, *job.header.mutable_times());
+    if (status.ok()) return status;
+    return absl::Status(status.code(), absl::StrCat("its partner '", job.dataset.SampleName(sample), "' (id ", sample,
+                                                    "), which Mosaic drew: ", status.message()));
+  };
+  const absl::Status status = add(own);
+  if (!absl::IsDataLoss(status) || job.plan.pipeline().pipeline().bad_samples() != v1::BAD_SAMPLES_SUBSTITUTE)
+    return status;
+  const EpochOrder::Window window = job.order.WindowOf(position);
+  const uint64_t next = window.first + (partner - window.first + 1) % window.count;
+  STOKER_RETURN_IF_ERROR(add(job.order.SampleAt(next)));
+  v1::Substitution& substitution = substitutions.emplace_back();
+  substitution.set_offset(index);
+  substitution.set_position(position);
+  substitution.set_bad_sample_id(own);
+  substitution.set_bad_sample_name(job.dataset.SampleName(own));
+  substitution.set_reason(std::string(status.message()));
+  return absl::OkStatus();
+}
+
+absl::Status SpanMaker::ReadTimed(Job& job, uint64_t sample) {
+  StageClock clock(*job.header.mutable_times());
+  const absl::Status status = Read(job, sample);
+  clock.Book(&v1::StageTimes::read, &v1::StageTimes::set_read);
+  return status;
 }
 
 absl::Status SpanMaker::Read(const Job& job, uint64_t sample) {

@@ -2,6 +2,7 @@
 #define STOKER_SERVER_WORK_SPAN_MAKER_H_
 
 #include <memory>
+#include <vector>
 
 #include "common/identity/span_id.h"
 #include "server/pack/span_writer.h"
@@ -51,6 +52,17 @@ class SpanMaker {
   // Makes `sample`, which stands at `position` of the epoch, into the span's slots for offset `index`. DataLoss blames
   // the sample's bytes, FailedPrecondition the pipeline, any other error this machine.
   absl::Status MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index);
+
+  // Makes the sample that a Mosaic joins of `sample` and its partners.
+  absl::Status MakeJoined(Job& job, uint64_t position, uint64_t sample, uint32_t index);
+
+  // Adds the sample at `partner` of the epoch to the cell, or, where it is bad and the policy allows a substitute, the
+  // sample at the next position of the window. That is told by `substitutions`, for `position` at offset `index`.
+  absl::Status AddPartner(Job& job, const Joiner::Task& task, int cell, uint64_t position, uint32_t index,
+                          std::vector<v1::Substitution>& substitutions);
+
+  // Reads `sample` and books the time.
+  absl::Status ReadTimed(Job& job, uint64_t sample);
 
   // Gets the bytes of `sample` into sample_: those that were read ahead, or else from the dataset.
   absl::Status Read(const Job& job, uint64_t sample);

@@ -455,7 +455,7 @@ std::shared_ptr<const ReadAhead::Group> WorkerPool::State::ReadFor(const std::sh
     const SampleOrder order = queue->plan.OrderOf(span.epoch);
     samples.reserve(span.count);
     for (uint64_t position = span.start; position < span.start + span.count; ++position)
-      samples.push_back(order.SampleAt(position));
+      queue->plan.AddSamplesAt(order, span.epoch, position, samples);
     return samples;
   };
   return queue->reader->Add({queue->dataset, queue->dataset->stored()}, std::move(ids));

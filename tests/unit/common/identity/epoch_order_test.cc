@@ -54,6 +54,22 @@ TEST(EpochOrderTest, BlockModeReadsAWindowOfBlocksAtATime) {
   }
 }
 
+TEST(EpochOrderTest, AWindowHasThePositionsWhoseSamplesAreMixed) {
+  for (const uint64_t size : {1000, 997}) {
+    const EpochOrder order(size, Block(10, 4), 1, 0);
+    for (uint64_t position = 0; position < size; ++position) {
+      const EpochOrder::Window window = order.WindowOf(position);
+      EXPECT_LE(window.first, position);
+      EXPECT_LT(position, window.first + window.count);
+      EXPECT_LE(window.first + window.count, size);
+      std::set<uint64_t> blocks;
+      for (uint64_t i = 0; i < window.count; ++i) blocks.insert(order.SampleAt(window.first + i) / 10);
+      EXPECT_EQ(blocks.size(), 4);
+    }
+  }
+  EXPECT_EQ(EpochOrder(50, {}, 1, 0).WindowOf(20).count, 50);
+}
+
 TEST(EpochOrderTest, BlockModeMixesWithinAWindow) {
   const auto order = Order(1000, Block(10, 4));
   std::set<uint64_t> blocks;

@@ -337,6 +337,10 @@ const Forms kForms[] = {
      {"elastic_transform { alpha: [50, 40] }", "elastic_transform { sigma: 4 }",
       "elastic_transform { interpolation: INTERPOLATION_NEAREST }", "elastic_transform { fill: 128 }",
       "elastic_transform { map_fill: 1 }"}},
+    {"mosaic { size: 64 }",
+     "mosaic { size: [64, 64] center_range: [0.3, 0.7] p: 1 fill: [114, 114, 114] }",
+     {"mosaic { size: [64, 65] }", "mosaic { size: 64 center_range: [0.2, 0.7] }", "mosaic { size: 64 p: 0.5 }",
+      "mosaic { size: 64 fill: 0 }", "mosaic { size: 64 map_fill: 1 }", "mosaic { size: 64 labels: 'classes' }"}},
     {"aug_mix {}",
      "aug_mix { severity: 3 mixture_width: 3 chain_depth: -1 alpha: 1 all_ops: true "
      "interpolation: INTERPOLATION_BILINEAR fill: [0, 0, 0] }",

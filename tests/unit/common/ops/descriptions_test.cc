@@ -74,6 +74,7 @@ const char* const kExamples[] = {
     "random_perspective {}",
     "elastic_transform {}",
     "aug_mix {}",
+    "mosaic { size: 32 }",
 };
 
 std::vector<v1::Op> Examples() {
