@@ -45,8 +45,15 @@ CropParameters DrawResizedCropBox(const v1::RandomResizedCrop& op, Draws& draws,
   return {(image.height - crop.height) / 2, (image.width - crop.width) / 2, crop};
 }
 
-ImageSize ResizedSize(const v1::Resize& op, ImageSize image) {
-  if (op.size_size() == 2) return {op.size(0), op.size(1)};
+// Returns the multiple of `multiple` that is nearest to `pixels`, of two such that with an even factor, but not 0 and
+// none above `most`. It is what round(pixels / multiple) · multiple gives in Python.
+int64_t NearestMultiple(int64_t pixels, int64_t multiple, int64_t most) {
+  const int64_t below = pixels / multiple, rest = pixels % multiple;
+  const bool up = 2 * rest > multiple || (2 * rest == multiple && below % 2 == 1);
+  return std::clamp<int64_t>(below + (up ? 1 : 0), 1, most / multiple) * multiple;
+}
+
+ImageSize RatioKept(const v1::Resize& op, ImageSize image) {
   const bool tall = image.height >= image.width;
   const int64_t in_short = tall ? image.width : image.height, in_long = tall ? image.height : image.width;
   int64_t out_short = op.size(0), out_long = out_short * in_long / in_short;
@@ -55,6 +62,13 @@ ImageSize ResizedSize(const v1::Resize& op, ImageSize image) {
     out_long = op.max_size();
   }
   return tall ? ImageSize{out_long, out_short} : ImageSize{out_short, out_long};
+}
+
+ImageSize ResizedSize(const v1::Resize& op, ImageSize image) {
+  const ImageSize size = op.size_size() == 2 ? ImageSize{op.size(0), op.size(1)} : RatioKept(op, image);
+  if (op.multiple() == 0) return size;
+  const int64_t most = op.max_size() != 0 ? op.max_size() : INT32_MAX;
+  return {NearestMultiple(size.height, op.multiple(), most), NearestMultiple(size.width, op.multiple(), most)};
 }
 
 // Where a centered crop of `want` begins in an image of `have` pixels that is padded evenly if it is smaller.
@@ -134,6 +148,10 @@ absl::Status Description<v1::Resize>::Validate(const v1::Resize& op) {
   if (op.max_size() != 0 && (op.max_size() <= op.size(0) || op.max_size() > kMaxExtent))
     return Invalid(op, "max_size",
                    absl::StrCat(op.max_size(), " is not above size ", op.size(0), " and up to ", kMaxExtent));
+  if (op.multiple() < 0 || op.multiple() > kMaxExtent)
+    return Invalid(op, "multiple", absl::StrCat(op.multiple(), " is not between 0 and ", kMaxExtent));
+  if (op.max_size() != 0 && op.multiple() > op.max_size())
+    return Invalid(op, "multiple", absl::StrCat(op.multiple(), " is above max_size, ", op.max_size()));
   return ValidateInterpolation(op, op.interpolation());
 }
 
@@ -143,7 +161,7 @@ void Description<v1::Resize>::FillDefaults(v1::Resize& op) {
 }
 
 std::optional<ImageSize> Description<v1::Resize>::OutputSize(const v1::Resize& op, std::optional<ImageSize> input) {
-  if (op.size_size() == 2) return ImageSize{op.size(0), op.size(1)};
+  if (op.size_size() == 2) return ResizedSize(op, {});
   if (input.has_value()) return ResizedSize(op, *input);
   return std::nullopt;
 }

@@ -95,6 +95,8 @@ class Resize(Op):
         interpolation: One of nearest, bilinear, bicubic, lanczos. Default bilinear.
         max_size: With one number in ``size``: bound of the longer side; 0 is none. Default none.
         antialias: Whether a low-pass filter comes before reducing, as Pillow does it. Default true.
+        multiple: Rounds both sides to the nearest multiples of this number, at least one, as models of patches want
+            them; 0 is none. Not torchvision's. Default none.
     """
 
     def __init__(
@@ -103,11 +105,17 @@ class Resize(Op):
         interpolation: Any = None,
         max_size: Optional[int] = None,
         antialias: Optional[bool] = None,
+        multiple: Optional[int] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
         super().__init__(
-            size=size, interpolation=interpolation, max_size=max_size, antialias=antialias, placement=placement
+            size=size,
+            interpolation=interpolation,
+            max_size=max_size,
+            antialias=antialias,
+            multiple=multiple,
+            placement=placement,
         )
 
 

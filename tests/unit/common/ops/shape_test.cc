@@ -97,6 +97,20 @@ TEST(ShapeOpsTest, FlipsHappenWithTheirProbability) {
   EXPECT_NEAR(flips, 2500, 217);  // Five standard deviations.
 }
 
+// Python's round(side / 28) * 28, as models of patches want it.
+TEST(ShapeOpsTest, ResizeRoundsBothSidesToMultiples) {
+  const auto sized = [](const std::string& arguments, ImageSize image) {
+    return OutputSize(ParseOp("resize { " + arguments + " }"), image);
+  };
+  EXPECT_EQ(sized("size: 224 multiple: 28", {300, 400}),
+            (ImageSize{224, 308}));  // 298.7 lies nearer to 308 than to 280.
+  EXPECT_EQ(sized("size: 100 multiple: 28", {300, 400}), (ImageSize{112, 140}));
+  EXPECT_EQ(sized("size: 10 multiple: 28", {300, 400}), (ImageSize{28, 28}));
+  EXPECT_EQ(sized("size: [42, 70] multiple: 28", {300, 400}), (ImageSize{56, 56}));          // 1.5 and 2.5 become 2.
+  EXPECT_EQ(sized("size: 56 max_size: 100 multiple: 28", {10, 1000}), (ImageSize{28, 84}));  // 100 would become 112.
+  EXPECT_EQ(sized("size: 224 multiple: 1", {300, 401}), sized("size: 224", {300, 401}));
+}
+
 TEST(ShapeOpsTest, PadIsACropBeyondTheImage) {
   EXPECT_THAT(Drawn("pad { padding: [1, 2, 3, 4] fill: [5, 6, 7] }", {10, 20}),
               testing::ElementsAre(CropParameters{-2, -1, {16, 24}, {5, 6, 7}, v1::PADDING_MODE_CONSTANT}));
