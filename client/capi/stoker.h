@@ -208,6 +208,8 @@ STOKER_EXPORT stoker_code stoker_loader_names(const stoker_loader* loader, const
 // A field whose samples differ in size (see "kind" in stoker_loader_describe) has two tensors. The one of its own name
 // has the rows of all samples, one after another. The other, NAME.offsets, has one int64 more than there are samples:
 // rows offsets[i] up to, but without, offsets[i + 1] are those of sample i. Such tensors stand behind all fields.
+// Images of native size ("ragged_image") have a pixel a row, and behind them a field of their own, NAME.sizes: height
+// and width of each image, int32.
 typedef struct stoker_tensor {
   const char* name;
   // The elements, row by row, without padding; aligned to 256 bytes where the device made them. Null if there are none.

@@ -38,7 +38,8 @@ std::string NumbersOf(const Elements& elements) {
 bool IsDrawn(const v1::Field& field, const Tensor& tensor) {
   const bool looks_like_images =
       tensor.dtype == v1::DTYPE_UINT8 && tensor.shape.size() >= 4 && tensor.shape.back() == 3;
-  return IsMap(field.kind()) || HasPoints(field.kind()) || (!IsVariable(field.kind()) && looks_like_images);
+  return IsMap(field.kind()) || HasPoints(field.kind()) || field.kind() == v1::FIELD_KIND_RAGGED_IMAGE ||
+         (!IsVariable(field.kind()) && looks_like_images);
 }
 
 int64_t ElementsOfRow(const Tensor& tensor) {

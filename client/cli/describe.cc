@@ -30,6 +30,7 @@ constexpr char kDescribeExamples[] = R"(Examples:
       See in how many passes the server's ops are done, what is merged and what is left out.)";
 
 std::string ShapeOf(const v1::Field& field) {
+  if (field.kind() == v1::FIELD_KIND_RAGGED_IMAGE) return "ragged_image, height×width×3";
   if (IsVariable(field.kind()))
     return absl::StrCat(KindName(field.kind()), field.kind() == v1::FIELD_KIND_BOXES ? " " : "",
                         field.kind() == v1::FIELD_KIND_BOXES ? BoxFormatName(field.box_format()) : "", ", rows",
@@ -60,7 +61,9 @@ absl::StatusOr<std::string> DeviceFields(const v1::DescribeResponse& response, c
 std::string Layout(const std::vector<v1::Field>& fields) {
   std::vector<absl::string_view> images;
   for (const v1::Field& field : fields)
-    if (field.shape_size() >= 3 && field.kind() == v1::FIELD_KIND_UNSPECIFIED) images.push_back(field.name());
+    if ((field.shape_size() >= 3 && field.kind() == v1::FIELD_KIND_UNSPECIFIED) ||
+        field.kind() == v1::FIELD_KIND_RAGGED_IMAGE)
+      images.push_back(field.name());
   if (images.empty()) return "";
   return absl::StrFormat("%-13s%s: height × width × channels as sent; torch gets channels × height × width\n", "layout",
                          Printable(absl::StrJoin(images, ", ")));

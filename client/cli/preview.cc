@@ -13,6 +13,7 @@
 #include "client/cli/compare.h"
 #include "client/cli/contact_sheet.h"
 #include "client/cli/flags.h"
+#include "client/cli/native_images.h"
 #include "client/cli/output_file.h"
 #include "client/cli/printable.h"
 #include "client/cli/stop_signal.h"
@@ -60,7 +61,8 @@ std::vector<std::vector<std::string>> LinesOf(const std::vector<std::vector<Capt
 absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader.Next());
   if (!batch.has_value()) return absl::NotFoundError("the dataset is empty");
-  const Tensor* images = FindImages(batch->server_tensors());
+  STOKER_ASSIGN_OR_RETURN(const auto native, FindNativeImages(batch->server_tensors(), count));
+  const Tensor* images = native.has_value() ? &native->tensor : FindImages(batch->server_tensors());
   if (images == nullptr)
     return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
   const auto& sent = loader.description().fields();

@@ -47,7 +47,8 @@ class TensorMemory {
 //
 // A field whose samples differ in size has two tensors. The one of its own name has the rows of all samples, one after
 // the other. The other, whose name OffsetsName gives, has one int64 more than there are samples: rows offsets[i] up to,
-// but without, offsets[i + 1] are those of sample i.
+// but without, offsets[i + 1] are those of sample i. Images of native size have a pixel a row, and behind them stands a
+// field of their heights and widths, whose name SizesName gives.
 struct Tensor {
   std::string name;
   v1::Dtype dtype = v1::DTYPE_UINT8;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/identity/dataset_name.h"
 #include "common/identity/mixed_parts.h"
@@ -71,8 +72,8 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
   if (response.fields_size() > kMostFields) return Implausible(absl::StrCat(response.fields_size(), " fields"));
   uint64_t sample_bytes = 0;
   for (const v1::Field& field : response.fields()) {
-    if (field.shape_size() > kMostDimensions)
-      return Implausible(absl::StrCat("a field of ", field.shape_size(), " dimensions"));
+    const int dimensions = std::max(field.shape_size(), field.dense_shape_size());
+    if (dimensions > kMostDimensions) return Implausible(absl::StrCat("a field of ", dimensions, " dimensions"));
     if (!v1::FieldKind_IsValid(field.kind()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", field.name(), "' is of a kind that this client does not know (",
@@ -88,6 +89,9 @@ absl::Status CheckAnswer(const v1::DescribeRequest& request, const v1::DescribeR
     if (const absl::Status kind = CheckKind(field); !kind.ok()) return Implausible(std::string(kind.message()));
     sample_bytes += *bytes;
   }
+  const std::vector<v1::Field> fields(response.fields().begin(), response.fields().end());
+  if (const absl::Status joined = CheckCompanions(fields); !joined.ok())
+    return Implausible(std::string(joined.message()));
   if (sample_bytes < 1 || sample_bytes > kMaxSampleBytes || sample_bytes != response.sample_bytes())
     return Implausible(absl::StrCat("it describes samples of ", response.sample_bytes(), " bytes, whose fields have ",
                                     sample_bytes, ", and at most ", kMaxSampleBytes, " can be"));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fields/companions.h"
 #include "common/identity/span_id.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -37,12 +38,6 @@ struct Making {
   friend bool operator==(const Making& a, const Making& b) {
     return a.samples == b.samples && a.refusal.empty() == b.refusal.empty();
   }
-};
-
-// The samples of one field of a span.
-struct FieldSamples {
-  std::span<const uint8_t> bytes;  // of one sample after the other
-  std::span<const uint8_t> sizes;  // as they are sent, where samples differ in size; else nothing
 };
 
 // Returns what a server made. Hashes are XXH3-128, keyed by `secret`, so that no server can make other samples with

@@ -59,7 +59,8 @@ SpanSource::SpanSource(Options options)
     : client_(options.client),
       open_(std::move(options.open)),
       description_(std::move(options.description)),
-      layout_(std::vector<v1::Field>(description_.fields().begin(), description_.fields().end())),
+      fields_(description_.fields().begin(), description_.fields().end()),
+      layout_(fields_),
       verify_(options.verify),
       on_difference_(std::move(options.on_difference)),
       secret_(uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
@@ -285,7 +286,7 @@ absl::Status SpanSource::Land(const SpanMessage& span, const Landing& landing) c
   for (size_t i = 0; i < landing.fields.size(); ++i)
     if (const FieldSamples& field = landing.fields[i]; !field.sizes.empty())
       STOKER_RETURN_IF_ERROR(layout_.CheckSizes(i, field.sizes, field.bytes.size()));
-  return absl::OkStatus();
+  return landing.fields.empty() ? absl::OkStatus() : CheckTogether(fields_, landing.fields);
 }
 
 void SpanSource::OnNoRoom(Ticket ticket, const absl::Status& status) {

@@ -180,7 +180,8 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   Client* const client_;  // This does not own it: the transport's thread may destroy this, but no client.
   const v1::Open open_;
   const v1::DescribeResponse description_;
-  const SpanLayout layout_;  // of the description's fields
+  const std::vector<v1::Field> fields_;  // the description's
+  const SpanLayout layout_;              // of these
   const double verify_;
   const std::function<void(const absl::Status&)> on_difference_;
   const uint64_t secret_;  // See LookAt.

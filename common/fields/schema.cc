@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/check.h"
+#include "common/fields/companions.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -80,6 +81,8 @@ bool HasFormOfKind(const v1::Field& field) {
     case v1::FIELD_KIND_BOXES: return shape.size() == 1 && shape[0] == 4 && field.dtype() == v1::DTYPE_FLOAT32;
     case v1::FIELD_KIND_KEYPOINTS:
       return !shape.empty() && shape[shape.size() - 1] == 2 && field.dtype() == v1::DTYPE_FLOAT32;
+    case v1::FIELD_KIND_SPARSE: return shape.empty() && field.dtype() == IndexDtype(field.dense_shape());
+    case v1::FIELD_KIND_RAGGED_IMAGE: return shape.size() == 1 && shape[0] == 3 && field.dtype() == v1::DTYPE_UINT8;
     default: return field.kind() == v1::FIELD_KIND_UNSPECIFIED;
   }
 }

@@ -34,6 +34,7 @@ struct SourceField {
   // does.
   uint64_t max_bytes = 0, typical_bytes = 0;
   v1::BoxFormat box_format = v1::BOX_FORMAT_UNSPECIFIED;
+  std::vector<int64_t> dense_shape;
 
   // The server ops that `stokerd prepare` applied to this image already. A pipeline must begin with them.
   std::vector<v1::Op> prepared;
@@ -47,7 +48,9 @@ using SourceSchema = std::vector<SourceField>;
 inline bool IsMap(v1::FieldKind kind) { return kind == v1::FIELD_KIND_LABEL_MAP || kind == v1::FIELD_KIND_BINARY_MAP; }
 
 // True of the kinds whose samples differ in size.
-inline bool IsVariable(v1::FieldKind kind) { return kind >= v1::FIELD_KIND_RAGGED && kind <= v1::FIELD_KIND_KEYPOINTS; }
+inline bool IsVariable(v1::FieldKind kind) {
+  return (kind >= v1::FIELD_KIND_RAGGED && kind <= v1::FIELD_KIND_SPARSE) || kind == v1::FIELD_KIND_RAGGED_IMAGE;
+}
 
 // True of boxes and keypoints, which lie on a sample's image and move with it.
 inline bool HasPoints(v1::FieldKind kind) { return kind == v1::FIELD_KIND_BOXES || kind == v1::FIELD_KIND_KEYPOINTS; }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <span>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/ops/mix.h"
 #include "common/ops/ops.h"
@@ -20,6 +23,13 @@ int ImageField(const std::vector<v1::Field>& fields) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name() == "image" && fields[i].dtype() == v1::DTYPE_UINT8 && fields[i].shape_size() == 3)
       return static_cast<int>(i);
+  return -1;
+}
+
+// Returns the index of that field where its images have sizes of their own, or −1.
+int NativeImageField(const std::vector<v1::Field>& fields) {
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name() == "image" && fields[i].kind() == v1::FIELD_KIND_RAGGED_IMAGE) return static_cast<int>(i);
   return -1;
 }
 
@@ -44,6 +54,7 @@ class DevicePipeline::Builder {
     device_.identity_ = false;
     if (op.has_one_hot()) return AddOneHot(op.one_hot(), index);
     if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
+    if (const int native = NativeFieldOf(op); native >= 0) return AddToNative(op, native, index);
     if (op.has_to_dtype() && !op.to_dtype().field().empty()) return AddToDtypeOf(op.to_dtype(), index);
     if (op.has_normalize() && !op.normalize().field().empty()) return AddNormalizeOf(op.normalize(), index);
     STOKER_RETURN_IF_ERROR(NeedImage());
@@ -58,6 +69,37 @@ class DevicePipeline::Builder {
     if (op.has_normalize()) return AddNormalize(op.normalize());
     if (floats()) return AddAfterToDtype(op, index);
     return device_.steps_.Add(op, index);
+  }
+
+  // Returns the field of images of native size that the op works on, or −1.
+  int NativeFieldOf(const v1::Op& op) const {
+    const std::string& name = op.has_to_dtype() ? op.to_dtype().field() : op.normalize().field();
+    if (name.empty()) return ActsOf(op) == Acts::kOnField ? -1 : NativeImageField(device_.source_fields_);
+    const int field = FieldNamed(device_.source_fields_, name);
+    return field >= 0 && device_.source_fields_[field].kind() == v1::FIELD_KIND_RAGGED_IMAGE ? field : -1;
+  }
+
+  absl::Status AddToNative(const v1::Op& op, int field, int index) {
+    const bool is_device_float = IsDeviceFloat(device_.fields_[field].dtype());
+    NativeImage& image = native_[field];
+    if (op.has_to_dtype()) {
+      if (is_device_float)
+        return absl::InvalidArgumentError(
+            absl::StrCat("the image is ", DtypeName(device_.fields_[field].dtype()), " already"));
+      if (op.to_dtype().dtype() == v1::DTYPE_UINT8) return absl::OkStatus();
+      if (op.to_dtype().scale()) image.scale.fill(1 / 255.0);
+      STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kScale, .op = index}));
+      SetDtype(op.to_dtype().dtype(), device_.fields_[field]);
+      return absl::OkStatus();
+    }
+    if (!op.has_normalize())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "works on images of one size, and those of '", device_.fields_[field].name(),
+          "' have their native ones, height × width × 3 each: only ToDtype and Normalize take these on the device; ",
+          PlacementsOf(op).server ? "place it on the server" : "leave it out"));
+    if (!is_device_float)
+      return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
+    return AddNormalize(op.normalize(), image.scale, image.bias);
   }
 
   // Gives the fields that no op makes what their kind says.
@@ -76,6 +118,12 @@ class DevicePipeline::Builder {
 
   void Finish() {
     MakeMaps();
+    for (const auto& [field, image] : native_) {
+      FieldProgram& program = device_.programs_[field];
+      if (program.kind != FieldProgram::Kind::kScale) continue;
+      program.scale.assign(image.scale.begin(), image.scale.end());
+      program.bias.assign(image.bias.begin(), image.bias.end());
+    }
     if (image_.field < 0) return;
     device_.steps_.Finish();
     image_.steps = device_.steps_.steps();
@@ -242,12 +290,16 @@ class DevicePipeline::Builder {
       program.scale = {1 / 255.0f};
       program.bias = {0};
     }
-    v1::Field& made = device_.fields_[field];
-    const uint64_t from = ByteSize(made.dtype()), to = ByteSize(op.dtype());
+    SetDtype(op.dtype(), device_.fields_[field]);
+    return absl::OkStatus();
+  }
+
+  // Makes the numbers of a field those of another type.
+  static void SetDtype(v1::Dtype dtype, v1::Field& made) {
+    const uint64_t from = ByteSize(made.dtype()), to = ByteSize(dtype);
     made.set_max_bytes(made.max_bytes() / from * to);
     made.set_typical_bytes(made.typical_bytes() / from * to);
-    made.set_dtype(op.dtype());
-    return absl::OkStatus();
+    made.set_dtype(dtype);
   }
 
   absl::Status AddNormalizeOf(const v1::Normalize& op, int index) {
@@ -289,18 +341,24 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
-  // Appends (x − mean) / std to scale and bias.
   absl::Status AddNormalize(const v1::Normalize& op) {
     if (!floats()) return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
-    for (int numbers : {op.mean_size(), op.std_size()})
-      if (numbers != 1 && numbers != image_.channels)
+    STOKER_RETURN_IF_ERROR(AddNormalize(op, scale_, bias_));
+    for (int64_t c = 0; image_.erases && c < image_.channels; ++c)
+      erase_value_[c] = (erase_value_[c] - OneOrAt(op.mean(), c)) / OneOrAt(op.std(), c);
+    return absl::OkStatus();
+  }
+
+  // Appends (x − mean) / std to scale and bias, which have one number a channel.
+  static absl::Status AddNormalize(const v1::Normalize& op, std::span<double> scale, std::span<double> bias) {
+    for (const auto numbers : {static_cast<size_t>(op.mean_size()), static_cast<size_t>(op.std_size())})
+      if (numbers != 1 && numbers != scale.size())
         return absl::InvalidArgumentError(
-            absl::StrCat("give one number or one a channel (", image_.channels, "); found ", numbers));
-    for (int64_t c = 0; c < image_.channels; ++c) {
-      const double mean = OneOrAt(op.mean(), c), std = OneOrAt(op.std(), c);
-      scale_[c] /= std;
-      bias_[c] = (bias_[c] - mean) / std;
-      if (image_.erases) erase_value_[c] = (erase_value_[c] - mean) / std;
+            absl::StrCat("give one number or one a channel (", scale.size(), "); found ", numbers));
+    for (size_t c = 0; c < scale.size(); ++c) {
+      const double mean = OneOrAt(op.mean(), static_cast<int64_t>(c)), std = OneOrAt(op.std(), static_cast<int64_t>(c));
+      scale[c] /= std;
+      bias[c] = (bias[c] - mean) / std;
     }
     return absl::OkStatus();
   }
@@ -324,9 +382,15 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
+  // What becomes of the channels of images of native size.
+  struct NativeImage {
+    std::array<double, 3> scale = {1, 1, 1}, bias = {0, 0, 0};
+  };
+
   DevicePipeline& device_;
   ImageProgram& image_;
   std::vector<double> scale_, bias_, erase_value_;
+  std::map<int, NativeImage> native_;  // by field
 };
 
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,
@@ -336,6 +400,7 @@ absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeli
     STOKER_RETURN_IF_ERROR(ByteSize(field).status());
     STOKER_RETURN_IF_ERROR(CheckKind(field));
   }
+  STOKER_RETURN_IF_ERROR(CheckCompanions(fields));
   DevicePipeline device;
   device.pipeline_ = pipeline;
   device.source_fields_ = device.fields_ = fields;

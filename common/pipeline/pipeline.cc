@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -114,6 +115,25 @@ absl::Status ValidateViews(const v1::Pipeline& pipeline) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateNativeSize(const v1::Pipeline& pipeline) {
+  if (!pipeline.has_native_size()) return absl::OkStatus();
+  constexpr uint64_t kMost = (kMaxSampleBytes - 64) / 3;  // Room is left for a height, a width and a length.
+  const v1::NativeSize& native = pipeline.native_size();
+  if (native.max_pixels() == 0)
+    return absl::InvalidArgumentError(
+        "pipeline.native_size.max_pixels: must be given: the most pixels of an image as it is sent, such as 1048576; "
+        "room is kept for them");
+  if (native.max_pixels() > kMost)
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline.native_size.max_pixels: ", native.max_pixels(), " is above ", kMost));
+  if (native.typical_pixels() > native.max_pixels())
+    return absl::InvalidArgumentError(absl::StrCat("pipeline.native_size.typical_pixels: ", native.typical_pixels(),
+                                                   " is above max_pixels, ", native.max_pixels()));
+  if (!pipeline.views().empty())
+    return absl::InvalidArgumentError("pipeline.native_size: views have one size each; leave one of the two out");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 v1::Pipeline WithDefaults(const v1::Pipeline& pipeline) {
@@ -130,6 +150,8 @@ v1::Pipeline WithDefaults(const v1::Pipeline& pipeline) {
     full.set_decode_warnings(v1::DECODE_WARNINGS_FAIL_TRUNCATED);
   if (full.bad_samples() == v1::BAD_SAMPLES_UNSPECIFIED) full.set_bad_samples(v1::BAD_SAMPLES_FAIL);
   if (full.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED) full.set_jpeg_scaling(v1::JPEG_SCALING_K2);
+  if (full.has_native_size() && full.native_size().typical_pixels() == 0)
+    full.mutable_native_size()->set_typical_pixels(std::max<uint64_t>(full.native_size().max_pixels() / 4, 1));
   full.DiscardUnknownFields();
   return full;
 }
@@ -147,6 +169,7 @@ absl::Status ValidatePipeline(const v1::Pipeline& pipeline) {
         absl::StrCat("pipeline.fields: ", pipeline.fields_size(), " fields, at most ", kMaxFields));
   STOKER_RETURN_IF_ERROR(ValidateOps(pipeline.ops(), "pipeline.ops"));
   STOKER_RETURN_IF_ERROR(ValidateViews(pipeline));
+  STOKER_RETURN_IF_ERROR(ValidateNativeSize(pipeline));
   return ValidateLimits(pipeline);
 }
 

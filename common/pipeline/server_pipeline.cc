@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/fields/companions.h"
 #include "common/ops/arguments.h"
 #include "common/ops/loaded_ops.h"
 #include "common/ops/mosaic.h"
@@ -21,6 +22,7 @@ namespace stoker {
 namespace {
 
 constexpr uint64_t kSpanBytes = uint64_t{1} << 20;
+constexpr int64_t kChannels = 3;
 
 bool IsImage(const SourceField& field) {
   if (IsMap(field.meaning)) return false;
@@ -208,11 +210,28 @@ absl::Status ServerPipeline::AddViews(const SourceField& source, Output output) 
 absl::Status ServerPipeline::AddImage(const SourceField& source, Output output) {
   STOKER_RETURN_IF_ERROR(CheckPrepared(source, output));
   output.first_op = static_cast<int>(source.prepared.size());
-  STOKER_ASSIGN_OR_RETURN(const ImageSize size, SizeAfterOps(source, output));
+  const std::optional<ImageSize> size = SizeAfterOps(source, output);
   output.field.set_dtype(v1::DTYPE_UINT8);
+  if (pipeline_.has_native_size()) return AddNativeImage(std::move(output));
+  if (!size.has_value()) return DiffersInSize(output);
   if (output.views >= 0) output.field.add_shape(output.view_count);
-  for (int64_t extent : {size.height, size.width, int64_t{3}}) output.field.add_shape(extent);
+  for (int64_t extent : {size->height, size->width, kChannels}) output.field.add_shape(extent);
   return Add(std::move(output));
+}
+
+// Images of native size have a pixel a row, and a field of their heights and widths behind them.
+absl::Status ServerPipeline::AddNativeImage(Output output) {
+  const v1::NativeSize native = WithDefaults(pipeline_).native_size();
+  Output sizes{.source = output.source, .sizes = true};
+  sizes.field.set_name(SizesName(output.field.name()));
+  sizes.field.set_dtype(v1::DTYPE_INT32);
+  sizes.field.add_shape(2);
+  output.field.set_kind(v1::FIELD_KIND_RAGGED_IMAGE);
+  output.field.add_shape(kChannels);
+  output.field.set_max_bytes(native.max_pixels() * kChannels);
+  output.field.set_typical_bytes(native.typical_pixels() * kChannels);
+  STOKER_RETURN_IF_ERROR(Add(std::move(output)));
+  return Add(std::move(sizes));
 }
 
 // Checks that what lies on the image is not sent beside views of it.
@@ -233,13 +252,19 @@ absl::Status ServerPipeline::AddMap(const SourceField& source, Output output) {
         return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ", OpName(pipeline_.ops(i)),
                                                        ".map_fill: ", *fill, " does not fit the labels of '",
                                                        source.name, "', which are uint8; give 0 to 255"));
-  STOKER_ASSIGN_OR_RETURN(const ImageSize size, SizeAfterOps(source, output));
+  const std::optional<ImageSize> size = SizeAfterOps(source, output);
+  if (!size.has_value() && pipeline_.has_native_size())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pipeline.native_size: '", source.name, "' is a ", KindName(source.meaning),
+        ", which would have the size of its image, and maps are sent in one size alone; leave it out: name the fields "
+        "to send in pipeline.fields"));
+  if (!size.has_value()) return DiffersInSize(output);
   output.field.set_dtype(source.meaning == v1::FIELD_KIND_BINARY_MAP ? v1::DTYPE_UINT8 : source.dtype);
-  for (int64_t extent : {size.height, size.width}) output.field.add_shape(extent);
+  for (int64_t extent : {size->height, size->width}) output.field.add_shape(extent);
   return Add(std::move(output));
 }
 
-absl::StatusOr<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source, Output& output) const {
+std::optional<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source, Output& output) const {
   if (source.kind == SourceField::Kind::kDense) output.stored = ImageSize{source.shape[0], source.shape[1]};
   if (joining_.has_value()) {
     output.stored = CropSize(joining_->op.size());
@@ -247,8 +272,7 @@ absl::StatusOr<ImageSize> ServerPipeline::SizeAfterOps(const SourceField& source
   }
   std::optional<ImageSize> size = output.stored;
   for (const v1::Op* op : OpsOf(output)) size = OutputSize(*op, size);
-  if (!size.has_value()) return DiffersInSize(output);
-  return *size;
+  return size;
 }
 
 absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
@@ -265,7 +289,7 @@ absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
   }
   return absl::InvalidArgumentError(absl::StrCat(PathOf(output), ": the images of field '", output.field.name(),
                                                  "' would differ in size from sample to sample", after, "; end with ",
-                                                 kOneSize));
+                                                 kOneSize, output.views < 0 ? ", or give native_size: {max_pixels: …}" : ""));
 }
 
 absl::Status ServerPipeline::Add(Output output) {
@@ -392,6 +416,7 @@ absl::Status ServerPipeline::CheckCasts() const {
     const std::string why = named == outputs_.end() ? "is not sent"
                             : named->points() ? absl::StrCat("is ", KindName(named->field.kind()), ", always float32")
                             : named->cast.has_value() ? ""
+                            : named->image            ? "is an image, which is converted on the device"
                             : named->map()            ? absl::StrCat("is a ", KindName(named->field.kind()))
                             : named->variable()       ? absl::StrCat("is ", KindName(named->field.kind()))
                                                       : "is an image, which is converted on the device";
@@ -446,7 +471,7 @@ absl::Status ServerPipeline::AddSanitizer(const v1::SanitizeBoundingBoxes& given
 absl::StatusOr<size_t> ServerPipeline::RowsNamed(const std::string& key, const std::string& name) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].field.name() != name) continue;
-    if (outputs_[i].variable()) return i;
+    if (outputs_[i].variable() && !outputs_[i].image) return i;
     return absl::InvalidArgumentError(
         absl::StrCat(key, ": '", name, "' has no row for each box; its dataset's configuration gives it a kind"));
   }

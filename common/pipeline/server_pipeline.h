@@ -38,6 +38,8 @@ class ServerPipeline {
     // Whether samples differ in size.
     bool variable() const { return IsVariable(field.kind()); }
 
+    bool sizes = false;  // the heights and widths of the images of the output before it
+
     // What the server makes of each number of a field that is no image and no map, before it moves them or sends them
     // as the field's dtype: `from` is the dtype that they are stored as.
     struct Cast {
@@ -123,6 +125,7 @@ class ServerPipeline {
   absl::Status AddOutputsOf(int index, const SourceField& source);
   absl::Status AddViews(const SourceField& source, Output output);
   absl::Status AddImage(const SourceField& source, Output output);
+  absl::Status AddNativeImage(Output output);
   absl::Status AddMap(const SourceField& source, Output output);
   absl::Status AddNumbers(const SourceField& source, Output output);
   absl::Status AddRows(const SourceField& source, Output output);
@@ -131,8 +134,8 @@ class ServerPipeline {
   // Has the server convert an output's numbers where a ToDtype says so.
   absl::Status AddCast(const SourceField& source, Output& output) const;
 
-  // Returns the size of an output after its ops, and sets output.stored. InvalidArgument where it is not one size.
-  absl::StatusOr<ImageSize> SizeAfterOps(const SourceField& source, Output& output) const;
+  // Returns the size of an output after its ops, and sets output.stored. Nothing where it is not one size.
+  std::optional<ImageSize> SizeAfterOps(const SourceField& source, Output& output) const;
   absl::Status DiffersInSize(const Output& output) const;
   absl::Status Add(Output output);
   absl::Status CheckPrepared(const SourceField& source, const Output& output) const;

@@ -1,6 +1,7 @@
 #include "server/work/sample_maker.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -46,11 +47,12 @@ void ReleaseLarge(std::vector<uint8_t>& pixels) {
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
   sizes_ = {};
-  STOKER_RETURN_IF_ERROR(MakeOfOneSize(task, sample, {writer, index}, times));
+  STOKER_RETURN_IF_ERROR(MakeFixed(task, sample, {writer, index}, times));
   const std::vector<size_t>& variable = task.pipeline.layout().variable();
   if (variable.empty()) return absl::OkStatus();
   StageClock clock(times);
   for (size_t field : variable)
+    if (!task.pipeline.outputs()[field].image)
     STOKER_RETURN_IF_ERROR(MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
   for (const ServerPipeline::Sanitizer& op : task.pipeline.sanitizers())
     STOKER_RETURN_IF_ERROR(Sanitize(task.pipeline, op, writer, index));
@@ -58,13 +60,13 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, Span
   return absl::OkStatus();
 }
 
-absl::Status SampleMaker::MakeOfOneSize(const Task& task, const SampleBytes& sample, const Place& place,
+absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample, const Place& place,
                                         v1::StageTimes& times) {
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
     const std::vector<uint8_t>& bytes = sample.fields[source];
-    if (outputs[i].variable()) continue;
+    if ((outputs[i].variable() && !outputs[i].image) || outputs[i].sizes) continue;
     if (!outputs[i].image && !outputs[i].map()) {
       StageClock clock(times);
       if (outputs[i].cast.has_value()) {
@@ -174,9 +176,7 @@ absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, con
   size_t passes = 0;
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].source != source) continue;
-    const std::span<uint8_t> slot = place.writer.Slot(i, place.index);
-    const size_t view_bytes = slot.size() / outputs[i].view_count;
+    if (outputs[i].source != source || outputs[i].sizes) continue;
     for (uint32_t view = 0; view < outputs[i].view_count; ++view) {
       STOKER_RETURN_IF_ERROR(task.interrupt.status());
       STOKER_ASSIGN_OR_RETURN(ImagePlan plan, PlanView(task, outputs[i], view, size));
@@ -184,13 +184,34 @@ absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, con
         return absl::ResourceExhaustedError(absl::StrCat("its ops make an image of ", plan.peak_pixels(),
                                                          " pixels, above this server's max_pixels of ",
                                                          limits_.max_pixels));
+      STOKER_ASSIGN_OR_RETURN(const auto slot, RoomOf(task.pipeline, i, view, plan.result(), place));
       passes += plan.steps().size();
       const DecodeTarget target = plan.target();
       views_.push_back({passes > kKeptPasses ? std::nullopt : std::optional(std::move(plan)), target, outputs[i], view,
-                        slot.subspan(view * view_bytes, view_bytes)});
+                        slot});
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<uint8_t>> SampleMaker::RoomOf(const ServerPipeline& pipeline, size_t output, uint32_t view,
+                                                       ImageSize size, const Place& place) {
+  const ServerPipeline::Output& made = pipeline.outputs()[output];
+  if (!made.variable()) {
+    const std::span<uint8_t> slot = place.writer.Slot(output, place.index);
+    const size_t view_bytes = slot.size() / made.view_count;
+    return slot.subspan(view * view_bytes, view_bytes);
+  }
+  const auto pixels = static_cast<uint64_t>(size.height) * static_cast<uint64_t>(size.width);
+  const uint64_t most = pipeline.pipeline().native_size().max_pixels();
+  if (pixels > most)
+    return absl::DataLossError(absl::StrCat("field '", made.field.name(), "' would be an image of ", size.width, "×",
+                                            size.height, ", more than the ", most,
+                                            " pixels of the pipeline's native_size.max_pixels; raise it, or let a "
+                                            "Resize with max_size make images smaller"));
+  const auto sides = std::to_array({static_cast<int32_t>(size.height), static_cast<int32_t>(size.width)});
+  std::memcpy(place.writer.Slot(output + 1, place.index).data(), sides.data(), sizeof sides);
+  return place.writer.Grow(output, place.index, pixels * kChannels);
 }
 
 absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,

@@ -70,12 +70,12 @@ class SampleMaker {
 
   // A sample's place in a span: offset `index` of what `writer` lays out.
   struct Place {
-    const SpanWriter& writer;
+    SpanWriter& writer;
     uint32_t index;
   };
 
-  // Makes those outputs that are images, maps or numbers of one shape.
-  absl::Status MakeOfOneSize(const Task& task, const SampleBytes& sample, const Place& place, v1::StageTimes& times);
+  // Makes those outputs that are images, of one size or of their own, maps, or numbers of one shape.
+  absl::Status MakeFixed(const Task& task, const SampleBytes& sample, const Place& place, v1::StageTimes& times);
 
   // Makes output number `field`, whose samples differ in size, of its bytes. Boxes and keypoints are moved with the
   // sample's image, which must be made before.
@@ -99,6 +99,11 @@ class SampleMaker {
 
   // Sets views_ to the views of the source field `source`, whose image has `size`.
   absl::Status Plan(const Task& task, int source, ImageSize size, const Place& place);
+
+  // Returns where view number `view` of output number `output` goes, which has `size`. An image of native size gets room,
+  // and its height and width are written. DataLoss where it has too many pixels.
+  static absl::StatusOr<std::span<uint8_t>> RoomOf(const ServerPipeline& pipeline, size_t output, uint32_t view,
+                                                   ImageSize size, const Place& place);
 
   // Plans view number `number` of `output`. A plan is the same each time.
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "common/check.h"
+#include "common/fields/companions.h"
 #include "common/fields/schema.h"
+#include "google/protobuf/text_format.h"
 #include "nlohmann/json.hpp"
 #include "tests/bench/fleet.h"
 
@@ -36,16 +39,34 @@ constexpr char kConfig[] = R"(datasets:
 struct Case {
   std::string name, what;
   v1::Dtype obvious;
+  std::string pipeline;  // beside the field's name
 };
+
+constexpr char kToBfloat16[] =
+    "ops { placement: PLACEMENT_SERVER to_dtype { field: 'features' dtype: DTYPE_BFLOAT16 } }";
+
+// Images of 22 to 224 pixels a side.
+constexpr char kNativeSize[] =
+    "native_size { max_pixels: 50176 typical_pixels: 18000 } "
+    "ops { scale_jitter { target_size: [224, 224] scale_range: [0.1, 1] } }";
 
 const std::vector<Case> kCases = {{"image", "image", v1::DTYPE_FLOAT32},
                                   {"labels", "label map, uint8", v1::DTYPE_INT64},
                                   {"wide_labels", "label map, int16", v1::DTYPE_INT64},
                                   {"mask", "binary map", v1::DTYPE_UINT8},
-                                  {"features", "1024 numbers, bfloat16", v1::DTYPE_FLOAT32},
+                                  {"features", "1024 numbers, bfloat16", v1::DTYPE_FLOAT32, kToBfloat16},
+                                  {"image", "image of native size", v1::DTYPE_UINT8, kNativeSize},
                                   {"boxes", "boxes", v1::DTYPE_FLOAT32},
                                   {"classes", "ragged, int64", v1::DTYPE_INT64},
                                   {"caption", "text", v1::DTYPE_UINT8}};
+
+// The pixels of the smallest canvas that takes each image of a batch.
+int64_t CanvasOf(const Batch& batch, const Tensor& sizes) {
+  const auto* sides = static_cast<const int32_t*>(sizes.data);
+  int64_t most[] = {0, 0};
+  for (int64_t i = 0; i < 2 * batch.size(); ++i) most[i % 2] = std::max<int64_t>(most[i % 2], sides[i]);
+  return most[0] * most[1];
+}
 
 // The elements of the tensor that a batch's samples would be, for one sample.
 int64_t ElementsOf(const Batch& batch, const std::string& name) {
@@ -57,7 +78,8 @@ int64_t ElementsOf(const Batch& batch, const std::string& name) {
   const auto* begin = static_cast<const int64_t*>(offsets->data);
   int64_t longest = 0;
   for (int64_t i = 0; i < batch.size(); ++i) longest = std::max(longest, begin[i + 1] - begin[i]);
-  return longest * elements;
+  const Tensor* const sizes = batch.Find(SizesName(name));
+  return (sizes == nullptr ? longest : CanvasOf(batch, *sizes)) * elements;
 }
 
 // Payload bytes of a sample, and the elements of the tensor that it would be, both as means.
@@ -65,13 +87,8 @@ std::pair<double, double> Take(const Fleet& fleet, const Case& field, int64_t sa
   LoaderOptions options;
   options.servers = fleet.addresses();
   options.batch_size = kBatchSize;
-  options.pipeline.emplace().add_fields(field.name);
-  if (field.name == "features") {
-    v1::Op& op = *options.pipeline->add_ops();
-    op.set_placement(v1::PLACEMENT_SERVER);
-    op.mutable_to_dtype()->set_field(field.name);
-    op.mutable_to_dtype()->set_dtype(v1::DTYPE_BFLOAT16);
-  }
+  STOKER_CHECK(google::protobuf::TextFormat::ParseFromString(field.pipeline, &options.pipeline.emplace()));
+  options.pipeline->add_fields(field.name);
   const auto loader = MakeLoader(std::move(options));
   int64_t taken = 0, elements = 0;
   while (taken < samples) {

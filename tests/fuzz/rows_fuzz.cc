@@ -1,7 +1,8 @@
 // Whatever sizes a server claims of samples that differ in size, a client finds those that cannot be, and what it takes
 // lies within the bytes that came. The first byte says how many samples a span has, the second how many fields, each of
-// which has two more: its rows' bytes, and the most that a sample may have. Then come each field's bytes in all, eight
-// for each, and the payload.
+// which has two more: its rows' bytes, and the most that a sample may have. With the highest bit set in the second byte,
+// a field of images of native size stands before them. Then come each field's bytes in all, eight for each, and the
+// payload.
 
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "client/fleet/span_checks.h"
 #include "client/loader/landed_fields.h"
 #include "common/check.h"
+#include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/fields/span_layout.h"
 
@@ -28,9 +30,33 @@ uint64_t Take(Bytes& input, size_t bytes) {
   return number;
 }
 
+void AddImages(std::vector<v1::Field>& fields) {
+  v1::Field& images = fields.emplace_back();
+  images.set_name("image"), images.set_dtype(v1::DTYPE_UINT8), images.add_shape(3);
+  images.set_kind(v1::FIELD_KIND_RAGGED_IMAGE), images.set_max_bytes(90);
+  v1::Field& sizes = fields.emplace_back();
+  sizes.set_name(SizesName("image")), sizes.set_dtype(v1::DTYPE_INT32), sizes.add_shape(2);
+}
+
+// Returns the pixels that heights and widths of `count` images make.
+int64_t PixelsOf(const Tensor& sizes, uint64_t count) {
+  int64_t pixels = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    int32_t sides[2];
+    std::memcpy(sides, static_cast<const uint8_t*>(sizes.data) + i * sizeof sides, sizeof sides);
+    STOKER_CHECK(sides[0] > 0 && sides[1] > 0);
+    pixels += int64_t{sides[0]} * sides[1];
+  }
+  return pixels;
+}
+
 std::vector<v1::Field> TakeFields(Bytes& input) {
-  std::vector<v1::Field> fields(Take(input, 1) % 5);
-  for (v1::Field& field : fields) {
+  std::vector<v1::Field> fields;
+  const uint64_t first = Take(input, 1);
+  if (first >= 128) AddImages(fields);
+  const size_t others = fields.size();
+  fields.resize(others + first % 128 % 5);
+  for (v1::Field& field : std::span(fields).subspan(others)) {
     field.set_name(absl::StrCat("f", &field - fields.data()));
     field.set_dtype(v1::DTYPE_UINT8);
     const uint64_t row = Take(input, 1), most = Take(input, 1);
@@ -86,6 +112,8 @@ void CheckTensors(const std::vector<v1::Field>& fields, const std::vector<Tensor
     for (uint64_t sample = 0; sample < count; ++sample) STOKER_CHECK(begin[sample] <= begin[sample + 1]);
     STOKER_CHECK(begin[count] == tensors[i].shape[0]);
     STOKER_CHECK(tensors[i].bytes == begin[count] * RowBytes(fields[i]));
+    if (fields[i].kind() == v1::FIELD_KIND_RAGGED_IMAGE)
+      STOKER_CHECK(PixelsOf(tensors[i + 1], count) == tensors[i].shape[0]);
   }
   STOKER_CHECK(next == tensors.size());
 }
@@ -95,6 +123,7 @@ void CheckSpan(Bytes input) {
   header.set_count(1 + Take(input, 1) % 9);
   const auto fields = std::make_shared<const std::vector<v1::Field>>(TakeFields(input));
   for (const v1::Field& field : *fields) STOKER_CHECK(CheckKind(field).ok());
+  STOKER_CHECK(CheckCompanions(*fields).ok());
   const SpanLayout layout(*fields);
   for (size_t i = 0; i < layout.variable().size(); ++i) header.add_values_bytes(Take(input, 8));
   for (uint32_t i = 0; i < header.count(); ++i) header.add_sample_ids(i);
@@ -109,6 +138,7 @@ void CheckSpan(Bytes input) {
   const auto samples = Land(layout.PartsOf(header), input, slab, header.count(), batch);
   for (size_t field : layout.variable())
     if (!layout.CheckSizes(field, samples[field].sizes, samples[field].bytes.size()).ok()) return;
+  if (!CheckTogether(*fields, samples).ok()) return;
   CheckTensors(*fields, LandedFields(fields, slab, batch).Tensors(), header.count());
   STOKER_CHECK(LookAt(0, "", header, samples, 1).samples.size() == header.count());
 }

@@ -97,6 +97,30 @@ TEST(RowsTest, OneDigestWhateverTheSpansBatchesAndServers) {
   EXPECT_EQ(Read(options).digest, whole.digest);
 }
 
+TEST(RowsTest, ImagesOfNativeSizeHaveOneDigestWhateverTheSpansAndServers) {
+  Cluster cluster(3, Config());
+  LoaderOptions options = RowsJob(cluster);
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "native_size { max_pixels: 3000 typical_pixels: 700 } ops { scale_jitter { target_size: [24, 30] } } "
+      "ops { random_horizontal_flip {} }",
+      &*options.pipeline));
+  const std::string whole = Read(options).digest;
+  for (const uint32_t span_samples : {1, 7, 64}) {
+    options.span_samples = span_samples;
+    options.batch_size = 3 + span_samples;
+    options.verify = 1;
+    const Epoch other = Read(options);
+    EXPECT_EQ(other.digest, whole) << span_samples;
+    EXPECT_EQ(other.stats.differing_spans, 0);
+  }
+  EXPECT_EQ(Read(options,
+                 [&](uint64_t number) {
+                   if (number == 4) cluster.Stop(1);
+                 })
+                .digest,
+            whole);
+}
+
 TEST(RowsTest, AServerThatStopsInTheMiddleChangesNothing) {
   Cluster cluster(3, Config());
   LoaderOptions options = RowsJob(cluster);

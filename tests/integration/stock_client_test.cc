@@ -243,6 +243,10 @@ TEST(FieldKindTest, AClientThatDoesNotKnowAKindIsRefusedAndOneThatLeavesTheField
   asked.clear_known_kinds();
   asked.mutable_pipeline()->add_fields("image");
   EXPECT_TRUE(open(asked).ok());
+  asked.mutable_pipeline()->mutable_native_size()->set_max_pixels(1000);
+  EXPECT_EQ(open(asked).error_message().substr(0, 34), "field 'image' is a ragged_image, w");
+  asked.add_known_kinds(v1::FIELD_KIND_RAGGED_IMAGE);
+  EXPECT_TRUE(open(asked).ok());
 }
 
 }  // namespace

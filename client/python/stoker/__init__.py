@@ -39,7 +39,7 @@ from .loader import Loader, Sampler
 from .ops import BadSample, op
 from .outputs import use_on
 from .overlap import Overlap
-from .ragged import Ragged
+from .ragged import Ragged, RaggedImages
 from .tensor import Tensor
 
 __version__ = "0.1.0"
@@ -68,6 +68,7 @@ __all__ = [
     "Overlap",
     "PermissionDeniedError",
     "Ragged",
+    "RaggedImages",
     "ResourceExhaustedError",
     "Sampler",
     "StokerError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from . import ragged
 from .errors import InvalidArgumentError
 
 FIRST, LAST = "channels_first", "channels_last"
@@ -33,6 +34,8 @@ def settle(description: Mapping[str, Any], layout: Optional[str], output: str) -
         is_image = len(field["shape"]) >= 3 and "kind" not in field
         is_image &= told is not None or field["dtype"] == "uint8" or field["name"] in views
         move = is_image and told is None and wanted == FIRST
+        if field.get("kind") == ragged.IMAGES:
+            field["layout"] = wanted
         if move:
             *outer, height, width, channels = field["shape"]
             field["shape"] = [*outer, channels, height, width]

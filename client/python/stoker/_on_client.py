@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from . import _layout, _torch
+from . import _layout, _torch, ragged
 from ._compose import Compose
 from ._conversion import Left, Refused, library_of, shown, without_addresses
 from ._convert import ConversionError, convert_first
@@ -148,6 +148,11 @@ class OnClient:
         self._seed = int(description["seed"])
         self._field = _image_of(description["fields"])
         field = description["fields"][self._field]
+        if field.get("kind") == ragged.IMAGES:
+            raise InvalidArgumentError(
+                f"on_unsupported: {field['name']!r} has images of native size, and {self._steps[0]}, on the client, is "
+                "given images of one size: leave one of the two out"
+            )
         if field["layout"] != _layout.FIRST:
             raise InvalidArgumentError(
                 f"layout: field {field['name']!r} would have its channels last, and {self._steps[0]}, on the client, "

@@ -36,6 +36,8 @@ class Pipeline:
         jpeg_scaling: "k2" (the default), "exact" or "k1".
         fields: the fields to send, in this order. Default: all of the dataset's.
         limits: a dict of max_pixels and max_scans.
+        native_size: a dict of max_pixels, which must be given, and typical_pixels: images leave the servers in sizes of
+            their own, as ``stoker.RaggedImages``.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Pipeline:
         jpeg_scaling: Optional[str] = None,
         fields: Sequence[str] = (),
         limits: Optional[Mapping[str, int]] = None,
+        native_size: Optional[Mapping[str, int]] = None,
     ) -> None:
         self.transforms = transforms if isinstance(transforms, Compose) else Compose(_ops(transforms))
         self._views = list(views)
@@ -57,6 +60,7 @@ class Pipeline:
             "jpeg_scaling": jpeg_scaling,
             "fields": list(fields) or None,
             "limits": dict(limits) if limits else None,
+            "native_size": dict(native_size) if native_size else None,
         }
 
     def document(self) -> Document:
@@ -114,7 +118,10 @@ def options_of(
 
 
 def with_dtype(pipeline: Document, dtype: Optional[str], layout: Optional[str] = None) -> Document:
-    """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline or `layout` says otherwise."""
+    """`pipeline`, with images of `dtype`. Floats have channels first, unless the pipeline or `layout` says otherwise.
+
+    Images of native size have no layout on the device: views of them have one.
+    """
     ops: list[Document] = list(plain(pipeline.get("ops", [])))
     views = [group["name"] for group in pipeline.get("views", [])]
     if dtype is not None and not views:
@@ -123,7 +130,8 @@ def with_dtype(pipeline: Document, dtype: Optional[str], layout: Optional[str] =
         _cast_views(ops, dtype, views)
     names = [_name(op) for op in ops]
     casts = [op["ToDtype"].get("dtype") for op in ops if _casts_image(op)]
-    if casts and casts[-1] in _FLOATS and "ToMemoryFormat" not in names:
+    native = pipeline.get("native_size") is not None
+    if casts and casts[-1] in _FLOATS and "ToMemoryFormat" not in names and not native:
         ops.append(ToMemoryFormat(layout or "channels_first").document())
     result = dict(plain(pipeline))
     if ops:

@@ -119,8 +119,9 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
     To type checkers a loader is generic over its batches: ``Loader[tuple[torch.Tensor, ...]]`` with ``output="torch"``.
     Who knows more than they do says so: ``loader: stoker.Loader[tuple[Tensor, Tensor]] = stoker.Loader(…)``.
 
-    Fields whose samples differ in size (text, boxes, …) are handed out as ``stoker.Ragged``. In a ``stoker.Batch`` each
-    is two tensors: the rows by the field's name, and behind all fields NAME.offsets.
+    Fields whose samples differ in size (text, boxes, …) are handed out as ``stoker.Ragged``, and images of native size as
+    ``stoker.RaggedImages``. In a ``stoker.Batch`` each is two tensors: the rows by the field's name, and behind all
+    fields NAME.offsets. Such images have a third one, NAME.sizes.
 
     ``print(loader)`` tells dtype, shape and layout of what a batch has. A pipeline by name, from a file, or in a dict
     without ``dtype`` is taken as it is. A CPU's tensors share the loader's memory and may be written to; who keeps many
@@ -295,6 +296,7 @@ class Loader(_library.Owner, Dataset[BatchT_co], Generic[BatchT_co]):
             fields = self.description["fields"]
             chosen = outputs.choose(output, self.description["device"], [field["dtype"] for field in fields])
             self._output = outputs.make(chosen, _layout.settle(self.description, layout, chosen), fields)
+            fields = self.description["fields"] = [field for field in fields if not ragged.belongs(field)]
             self._on_client.settle(self.description, chosen)
         except BaseException:
             self.close()

@@ -54,9 +54,10 @@ def make(output: str, moved: Sequence[bool], fields: Sequence[Mapping[str, Any]]
     """The output that `choose` returned, for a loader of these `fields`.
 
     It moves the channels, which come last, before height and width in the fields for which `moved` is true. A field
-    whose samples differ in size becomes a Ragged.
+    whose samples differ in size becomes a Ragged. Fields that belong to others, see ragged.belongs, are left out.
     """
     variable = [index for index, field in enumerate(fields) if field.get("kind") in ragged.KINDS]
+    own = [index for index, field in enumerate(fields) if not ragged.belongs(field)]
     convert = _OUTPUTS[output]([*moved, *(False for _ in variable)])
     if not variable:
         return convert
@@ -65,8 +66,11 @@ def make(output: str, moved: Sequence[bool], fields: Sequence[Mapping[str, Any]]
         arrays = convert(batch)
         for index, offsets in zip(variable, arrays[len(fields) :]):
             field = fields[index]
-            arrays[index] = ragged.Ragged(arrays[index], offsets, field["kind"], field.get("box_format"))
-        return arrays[: len(fields)]
+            if field["kind"] == ragged.IMAGES:
+                arrays[index] = ragged.RaggedImages(arrays[index], offsets, arrays[index + 1], field["layout"])
+            else:
+                arrays[index] = ragged.Ragged(arrays[index], offsets, field["kind"], field.get("box_format"))
+        return [arrays[index] for index in own]
 
     return joined
 
@@ -183,7 +187,9 @@ def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
 
 def _arrays_of(tensors: Iterable[Any]) -> Iterator[Any]:
     for tensor in tensors:
-        if isinstance(tensor, ragged.Ragged):
+        if isinstance(tensor, ragged.RaggedImages):
+            yield from (tensor.values, tensor.offsets, tensor.sizes)
+        elif isinstance(tensor, ragged.Ragged):
             yield from (tensor.values, tensor.offsets)
         else:
             yield tensor

@@ -102,6 +102,9 @@ absl::Status SetBoxFormat(const v1::FieldFrom& asked, SourceField& field) {
 absl::Status SetRows(const v1::FieldFrom& asked, const StoredRows& stored, SourceField& field) {
   if (asked.dtype() != v1::DTYPE_UNSPECIFIED)
     return Wrong("dtype: what is stored tells the type of its numbers; leave it out");
+  if (asked.kind() == v1::FIELD_KIND_RAGGED_IMAGE)
+    return Wrong("kind: images are sent in sizes of their own where a pipeline gives native_size; leave it out");
+  if (asked.kind() == v1::FIELD_KIND_SPARSE) return Wrong("kind: sparse is not known here");
   STOKER_RETURN_IF_ERROR(CheckStored(asked.kind(), stored));
   field.kind = SourceField::Kind::kRows;
   field.meaning = asked.kind();

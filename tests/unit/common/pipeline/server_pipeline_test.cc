@@ -53,9 +53,11 @@ TEST(ServerPipelineTest, SpansAreThePowerOfTwoNearestOneMebibyte) {
 TEST(ServerPipelineTest, RefusesWhatHasNoFixedSize) {
   v1::Pipeline resize;
   resize.add_ops()->mutable_resize()->add_size(256);
-  EXPECT_EQ(ServerPipeline::Create(resize, kFolder).status().message(),
-            "pipeline.ops: the images of field 'image' would differ in size from sample to sample, also after Resize; "
-            "end with RandomResizedCrop or CenterCrop, or a Resize to height and width");
+  EXPECT_EQ(
+      ServerPipeline::Create(resize, kFolder).status().message(),
+      "pipeline.ops: the images of field 'image' would differ in size from sample to sample, also after Resize; "
+      "end with RandomResizedCrop or CenterCrop, or a Resize to height and width, or give native_size: {max_pixels: "
+      "…}");
   const SourceSchema dense = {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {512, 1024, 3}}};
   const auto known = ServerPipeline::Create(resize, dense);
   ASSERT_TRUE(known.ok()) << known.status();
@@ -68,7 +70,8 @@ TEST(ServerPipelineTest, AnOpThatZoomsNeedsACropAfterItAlsoWhereImagesAreOfOneSi
   zoom.add_ops()->mutable_random_zoom_out();
   EXPECT_EQ(ServerPipeline::Create(zoom, dense).status().message(),
             "pipeline.ops: the images of field 'image' would differ in size from sample to sample, also after "
-            "RandomZoomOut; end with RandomResizedCrop or CenterCrop, or a Resize to height and width");
+            "RandomZoomOut; end with RandomResizedCrop or CenterCrop, or a Resize to height and width, or give "
+            "native_size: {max_pixels: …}");
   zoom.add_ops()->mutable_center_crop()->add_size(64);
   EXPECT_TRUE(ServerPipeline::Create(zoom, dense).ok());
 }
