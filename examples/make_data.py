@@ -4,6 +4,7 @@
     python make_data.py features FOLDER [--samples N]   for train_features.py: vectors of 256 float32 with labels
     python make_data.py objects FOLDER [--samples N]    for train_detection.py: drawings with boxes and classes
     python make_data.py captions FOLDER [--samples N]   for train_contrastive.py: drawings with captions
+    python make_data.py sizes FOLDER [--samples N]      for train_native_size.py: drawings of many sizes with labels
 
 It needs NumPy, and for drawings Pillow.
 """
@@ -98,6 +99,16 @@ def caption(number: int) -> Members:
     return {"png": png(image), "txt": f"{told[0]} beside {told[1]}".encode()}
 
 
+def sizes(number: int) -> Members:
+    """A shape on noise, in an image of any size and shape, and which of COLORS it has."""
+    draw = numpy.random.default_rng(number)
+    height, width = map(int, draw.integers(40, 160, 2))
+    image, label = noise(draw, height, width), int(draw.integers(len(COLORS)))
+    drawn = Drawn(int(draw.integers(1, 4)), (height / 2, width / 2), min(height, width) * draw.uniform(0.25, 0.45))
+    image[drawn.cover(height, width)[0]] = list(COLORS.values())[label]
+    return {"png": png(image), "cls": str(label).encode()}
+
+
 def png(pixels: numpy.ndarray) -> bytes:
     from PIL import Image  # Vectors need none.
 
@@ -133,6 +144,7 @@ KINDS = {
         },
     ),
     "captions": Kind(caption, {"image": "png", "caption": {"from": "txt", "kind": "text", "max_bytes": "256"}}),
+    "sizes": Kind(sizes, {"image": "png", "label": "cls"}),
     "features": Kind(feature, {"features": "npy", "label": "cls"}),
 }
 

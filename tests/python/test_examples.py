@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stoker import Loader, Ragged, transforms
+from stoker import Loader, Pipeline, Ragged, RaggedImages, transforms
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -38,6 +38,7 @@ DRAWINGS = {
     "shapes": ("train_segmentation.py", 0.75),
     "objects": ("train_detection.py", 0.6),
     "captions": ("train_contrastive.py", 0.8),
+    "sizes": ("train_native_size.py", 0.6),
 }
 
 
@@ -86,15 +87,21 @@ def test_three_servers_of_which_one_is_killed_make_what_one_makes(drawings, star
         "shapes": [transforms.RandomRotation(15, map_fill=255)],
         "objects": [transforms.SanitizeBoundingBoxes(labels=["classes"])],
         "captions": [],
+        "sizes": [],
     }
     ops = [transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip(), *ops[name]]
+    if name == "sizes":
+        ops = [transforms.Resize(64, max_size=96, multiple=8), transforms.RandomHorizontalFlip()]
+        ops = Pipeline(ops, native_size={"max_pixels": 96 * 96})
 
     def epoch_of(addresses, after_batch=lambda number: None):
         digest = hashlib.sha256()
         with Loader(addresses, batch_size=16, transforms=ops, output="numpy", prefetch=2) as loader:
             for number, batch in enumerate(loader):
                 for field in batch:
-                    arrays = (field.values, field.offsets) if isinstance(field, Ragged) else (field,)
+                    parts = field.__slots__[:3] if isinstance(field, RaggedImages) else ("values", "offsets")
+                    ragged = isinstance(field, (Ragged, RaggedImages))
+                    arrays = [getattr(field, part) for part in parts] if ragged else [field]
                     digest.update(b"".join(array.tobytes() for array in arrays))
                 after_batch(number)
         return digest.hexdigest()
