@@ -59,6 +59,8 @@ OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobu
     const v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
     if (kind != v1::FIELD_KIND_UNSPECIFIED) told["kind"] = KindName(kind);
     if (IsVariable(kind)) told["max_bytes"] = field.max_bytes();
+    if (kind == v1::FIELD_KIND_SPARSE)
+      told["dense_shape"] = std::vector<int64_t>(field.dense_shape().begin(), field.dense_shape().end());
     if (kind == v1::FIELD_KIND_BOXES) told["box_format"] = BoxFormatName(field.box_format());
   }
   return list;

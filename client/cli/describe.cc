@@ -31,6 +31,8 @@ constexpr char kDescribeExamples[] = R"(Examples:
 
 std::string ShapeOf(const v1::Field& field) {
   if (field.kind() == v1::FIELD_KIND_RAGGED_IMAGE) return "ragged_image, height×width×3";
+  if (field.kind() == v1::FIELD_KIND_SPARSE)
+    return absl::StrCat("sparse, indices of ", absl::StrJoin(field.dense_shape(), "×"));
   if (IsVariable(field.kind()))
     return absl::StrCat(KindName(field.kind()), field.kind() == v1::FIELD_KIND_BOXES ? " " : "",
                         field.kind() == v1::FIELD_KIND_BOXES ? BoxFormatName(field.box_format()) : "", ", rows",

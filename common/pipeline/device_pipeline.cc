@@ -97,8 +97,7 @@ class DevicePipeline::Builder {
           "works on images of one size, and those of '", device_.fields_[field].name(),
           "' have their native ones, height × width × 3 each: only ToDtype and Normalize take these on the device; ",
           PlacementsOf(op).server ? "place it on the server" : "leave it out"));
-    if (!is_device_float)
-      return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
+    if (!is_device_float) return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
     return AddNormalize(op.normalize(), image.scale, image.bias);
   }
 
@@ -276,8 +275,15 @@ class DevicePipeline::Builder {
     return field;
   }
 
+  // Returns the name of the field whose numbers ToDtype takes: of a sparse field its values, if it has some.
+  std::string NumbersOf(const std::string& name) const {
+    const int field = FieldNamed(device_.source_fields_, name);
+    const bool is_sparse = field >= 0 && device_.source_fields_[field].kind() == v1::FIELD_KIND_SPARSE;
+    return is_sparse && FieldNamed(device_.source_fields_, ValuesName(name)) >= 0 ? ValuesName(name) : name;
+  }
+
   absl::Status AddToDtypeOf(const v1::ToDtype& op, int index) {
-    STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(op.field(), index));
+    STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(NumbersOf(op.field()), index));
     FieldProgram& program = device_.programs_[field];
     if (program.op != index)
       return absl::InvalidArgumentError(

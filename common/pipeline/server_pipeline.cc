@@ -30,18 +30,32 @@ bool IsImage(const SourceField& field) {
          (field.name == "image" && field.dtype == v1::DTYPE_UINT8 && field.shape.size() == 3 && field.shape[2] == 3);
 }
 
+std::string NamesOf(const SourceSchema& schema) {
+  std::vector<std::string> names;
+  for (const SourceField& field : schema)
+    if (!IsCompanion(field.name)) names.push_back(field.name);
+  return absl::StrJoin(names, ", ");
+}
+
+// Whether the source field `index` is followed by the values that belong to it.
+bool HasValues(const SourceSchema& schema, size_t index) {
+  return schema[index].meaning == v1::FIELD_KIND_SPARSE && index + 1 < schema.size() &&
+         schema[index + 1].name == ValuesName(schema[index].name);
+}
+
 // Returns the indexes in the schema of the source fields to send, in order.
 absl::StatusOr<std::vector<int>> Sources(const v1::Pipeline& pipeline, const SourceSchema& schema) {
   std::vector<int> sources;
   if (pipeline.fields().empty())
-    for (size_t i = 0; i < schema.size(); ++i) sources.push_back(static_cast<int>(i));
+    for (size_t i = 0; i < schema.size(); ++i)
+      if (!IsCompanion(schema[i].name)) sources.push_back(static_cast<int>(i));
   for (int i = 0; i < pipeline.fields_size(); ++i) {
     const std::string& name = pipeline.fields(i);
-    auto field = std::find_if(schema.begin(), schema.end(), [&](const SourceField& f) { return f.name == name; });
+    auto field = std::find_if(schema.begin(), schema.end(),
+                              [&](const SourceField& f) { return f.name == name && !IsCompanion(name); });
     if (field == schema.end())
-      return absl::InvalidArgumentError(absl::StrCat(
-          "pipeline.fields[", i, "]: the dataset has no field '", name, "'; it has ",
-          absl::StrJoin(schema, ", ", [](std::string* out, const SourceField& f) { absl::StrAppend(out, f.name); })));
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.fields[", i, "]: the dataset has no field '", name, "'; it has ", NamesOf(schema)));
     sources.push_back(static_cast<int>(field - schema.begin()));
     if (std::count(sources.begin(), sources.end(), sources.back()) > 1)
       return absl::InvalidArgumentError(absl::StrCat("pipeline.fields[", i, "]: '", name, "' stands twice"));
@@ -120,7 +134,10 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
   STOKER_RETURN_IF_ERROR(ResolveOwnOps(server.pipeline_));
   server.ops_ = ServerOps(pipeline);
   server.BeginJoining(schema);
-  for (int index : sources) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
+  for (int index : sources) {
+    STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
+    if (HasValues(schema, index)) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index + 1, schema[index + 1]));
+  }
   STOKER_RETURN_IF_ERROR(server.FinishJoining());
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
   std::vector<v1::Field> fields;
@@ -153,6 +170,7 @@ absl::Status ServerPipeline::AddRows(const SourceField& source, Output output) {
   output.field.set_max_bytes(source.max_bytes);
   output.field.set_typical_bytes(source.typical_bytes);
   output.field.set_box_format(source.box_format);
+  if (source.meaning == v1::FIELD_KIND_SPARSE) return AddSparse(source, std::move(output));
   if (source.meaning == v1::FIELD_KIND_RAGGED) {
     STOKER_RETURN_IF_ERROR(AddCast(source, output));
     const uint64_t from = ByteSize(source.dtype), to = ByteSize(output.field.dtype());
@@ -176,10 +194,19 @@ absl::Status ServerPipeline::AddRows(const SourceField& source, Output output) {
   return Add(std::move(output));
 }
 
+// Places are sent as int32 or int64, whatever they are stored as.
+absl::Status ServerPipeline::AddSparse(const SourceField& source, Output output) {
+  for (const int64_t extent : source.dense_shape) output.field.add_dense_shape(extent);
+  output.field.set_dtype(IndexDtype(output.field.dense_shape()));
+  STOKER_RETURN_IF_ERROR(CheckKind(output.field));
+  return Add(std::move(output));
+}
+
 absl::Status ServerPipeline::AddCast(const SourceField& source, Output& output) const {
   for (int i = 0; i < ops_; ++i) {
     const v1::ToDtype& op = pipeline_.ops(i).to_dtype();
-    if (!pipeline_.ops(i).has_to_dtype() || op.field() != source.name) continue;
+    if (!pipeline_.ops(i).has_to_dtype() || (op.field() != source.name && ValuesName(op.field()) != source.name))
+      continue;
     const auto wrong = [&](const auto&... what) {
       return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype", what...));
     };
@@ -287,9 +314,9 @@ absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
         "pipeline.ops[", i, "]: ", OpName(op), " needs images of one size, and those of field '", output.field.name(),
         "' would differ in size from sample to sample", after, "; put ", kOneSize, ", before it"));
   }
-  return absl::InvalidArgumentError(absl::StrCat(PathOf(output), ": the images of field '", output.field.name(),
-                                                 "' would differ in size from sample to sample", after, "; end with ",
-                                                 kOneSize, output.views < 0 ? ", or give native_size: {max_pixels: …}" : ""));
+  return absl::InvalidArgumentError(absl::StrCat(
+      PathOf(output), ": the images of field '", output.field.name(), "' would differ in size from sample to sample",
+      after, "; end with ", kOneSize, output.views < 0 ? ", or give native_size: {max_pixels: …}" : ""));
 }
 
 absl::Status ServerPipeline::Add(Output output) {
@@ -411,9 +438,13 @@ absl::Status ServerPipeline::CheckCasts() const {
   for (int i = 0; i < ops_; ++i) {
     if (!pipeline_.ops(i).has_to_dtype()) continue;
     const std::string& name = pipeline_.ops(i).to_dtype().field();
-    const auto named =
-        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.field.name() == name; });
-    const std::string why = named == outputs_.end() ? "is not sent"
+    const auto find = [&](const std::string& wanted) {
+      return std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.field.name() == wanted; });
+    };
+    auto named = find(name);
+    const bool is_sparse = named != outputs_.end() && named->field.kind() == v1::FIELD_KIND_SPARSE;
+    if (is_sparse) named = find(ValuesName(name));
+    const std::string why = named == outputs_.end() ? is_sparse ? "is sparse without values" : "is not sent"
                             : named->points() ? absl::StrCat("is ", KindName(named->field.kind()), ", always float32")
                             : named->cast.has_value() ? ""
                             : named->image            ? "is an image, which is converted on the device"
@@ -471,7 +502,7 @@ absl::Status ServerPipeline::AddSanitizer(const v1::SanitizeBoundingBoxes& given
 absl::StatusOr<size_t> ServerPipeline::RowsNamed(const std::string& key, const std::string& name) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].field.name() != name) continue;
-    if (outputs_[i].variable() && !outputs_[i].image) return i;
+    if (outputs_[i].variable() && !outputs_[i].image && outputs_[i].field.kind() != v1::FIELD_KIND_SPARSE) return i;
     return absl::InvalidArgumentError(
         absl::StrCat(key, ": '", name, "' has no row for each box; its dataset's configuration gives it a kind"));
   }

@@ -129,6 +129,7 @@ class ServerPipeline {
   absl::Status AddMap(const SourceField& source, Output output);
   absl::Status AddNumbers(const SourceField& source, Output output);
   absl::Status AddRows(const SourceField& source, Output output);
+  absl::Status AddSparse(const SourceField& source, Output output);
   absl::Status CheckNoViews(const SourceField& source) const;
 
   // Has the server convert an output's numbers where a ToDtype says so.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/fields/cast.h"
+#include "common/fields/companions.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/field_mapping.h"
 #include "server/read/formats/mapping/variable_field.h"
@@ -46,10 +47,16 @@ absl::Status CheckPoints(const SourceField& field, std::span<const uint8_t> byte
 absl::Status CheckRowValues(const SourceField& field, std::span<const uint8_t> bytes) {
   if (field.kind != SourceField::Kind::kRows) return absl::OkStatus();
   STOKER_RETURN_IF_ERROR(CheckRows(field, bytes));
-  const uint64_t sent =
-      HasPoints(field.meaning) ? bytes.size() / ByteSize(field.dtype) * sizeof(float) : uint64_t{bytes.size()};
+  v1::Field sparse;
+  for (const int64_t extent : field.dense_shape) sparse.add_dense_shape(extent);
+  const uint64_t number_bytes = HasPoints(field.meaning)                 ? sizeof(float)
+                                : field.meaning == v1::FIELD_KIND_SPARSE ? ByteSize(IndexDtype(sparse.dense_shape()))
+                                                                         : ByteSize(field.dtype);
+  const uint64_t sent = bytes.size() / ByteSize(field.dtype) * number_bytes;
   if (sent > field.max_bytes)
     return absl::OutOfRangeError(absl::StrCat("has ", sent, " bytes, above max_bytes, ", field.max_bytes));
+  if (field.meaning == v1::FIELD_KIND_SPARSE)
+    return CheckPlaces(bytes, field.dtype, DenseElements(sparse.dense_shape()));
   return HasPoints(field.meaning) ? CheckPoints(field, bytes) : absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
+#include "common/fields/companions.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/augment/points.h"
@@ -28,6 +29,18 @@ void WriteConverted(const ServerPipeline::Output& output, std::span<const uint8_
   STOKER_CHECK(bytes.size() / ByteSize(output.cast->from) == slot.size() / ByteSize(output.field.dtype()));
   CastNumbers(bytes, output.cast->from, output.cast->scale ? Scaling{kScale, kNoBias} : Scaling{}, output.field.dtype(),
               slot.data());
+}
+
+// Checks that the values of a sparse field, of `count` numbers, belong to as many places. `before` is the output that
+// stands before them.
+absl::Status CheckValueCount(const ServerPipeline::Output& before, const ServerPipeline::Output& values, uint64_t count,
+                             size_t field, const SpanWriter& writer) {
+  if (before.field.kind() != v1::FIELD_KIND_SPARSE || values.field.name() != ValuesName(before.field.name()))
+    return absl::OkStatus();
+  const uint64_t places = writer.Last(field - 1).size() / RowBytes(before.field);
+  if (places == count) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("field '", before.field.name(), "' has ", places, " indices and ", count,
+                                          " values; each index needs one"));
 }
 
 // So many passes may the plans have that are kept until the image is decoded: some 2 MB.
@@ -53,7 +66,8 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, Span
   StageClock clock(times);
   for (size_t field : variable)
     if (!task.pipeline.outputs()[field].image)
-    STOKER_RETURN_IF_ERROR(MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
+      STOKER_RETURN_IF_ERROR(
+          MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
   for (const ServerPipeline::Sanitizer& op : task.pipeline.sanitizers())
     STOKER_RETURN_IF_ERROR(Sanitize(task.pipeline, op, writer, index));
   clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
@@ -61,7 +75,7 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, Span
 }
 
 absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample, const Place& place,
-                                        v1::StageTimes& times) {
+                                    v1::StageTimes& times) {
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
@@ -91,6 +105,9 @@ absl::Status SampleMaker::MakeRows(const Task& task, size_t field, std::span<con
   if (bytes.size() % ByteSize(stored) != 0)
     return absl::DataLossError(
         absl::StrCat("field '", output.field.name(), "' has ", bytes.size(), " bytes, no whole ", DtypeName(stored)));
+  if (output.field.kind() == v1::FIELD_KIND_SPARSE) return MakePlaces(task, field, bytes, writer, index);
+  if (field > 0)
+    STOKER_RETURN_IF_ERROR(CheckValueCount(task.pipeline.outputs()[field - 1], output, numbers, field, writer));
   STOKER_ASSIGN_OR_RETURN(const std::span<uint8_t> rows, writer.Grow(field, index, numbers * ByteSize(dtype)));
   if (output.cast.has_value()) {
     WriteConverted(output, bytes, rows);
@@ -98,6 +115,22 @@ absl::Status SampleMaker::MakeRows(const Task& task, size_t field, std::span<con
     std::copy(bytes.begin(), bytes.end(), rows.begin());
   }
   return output.points() && sizes_.size().has_value() ? Move(task, output, *sizes_.size(), rows) : absl::OkStatus();
+}
+
+absl::Status SampleMaker::MakePlaces(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                                     uint32_t index) {
+  const v1::Field& declared = task.pipeline.outputs()[field].field;
+  const v1::Dtype stored = task.schema[task.pipeline.outputs()[field].source].dtype;
+  const absl::Status status = CheckPlaces(bytes, stored, DenseElements(declared.dense_shape()));
+  if (!status.ok()) return absl::DataLossError(absl::StrCat("field '", declared.name(), "': ", status.message()));
+  const auto count = static_cast<int64_t>(bytes.size() / ByteSize(stored));
+  STOKER_ASSIGN_OR_RETURN(const std::span<uint8_t> places,
+                          writer.Grow(field, index, count * ByteSize(declared.dtype())));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t place = WholeNumberAt(bytes.data(), stored, i);  // Little-endian: its first bytes are an int32's.
+    std::memcpy(places.data() + i * ByteSize(declared.dtype()), &place, ByteSize(declared.dtype()));
+  }
+  return absl::OkStatus();
 }
 
 void SampleMaker::LoadPoints(std::span<const uint8_t> rows) {
@@ -187,8 +220,8 @@ absl::Status SampleMaker::Plan(const Task& task, int source, ImageSize size, con
       STOKER_ASSIGN_OR_RETURN(const auto slot, RoomOf(task.pipeline, i, view, plan.result(), place));
       passes += plan.steps().size();
       const DecodeTarget target = plan.target();
-      views_.push_back({passes > kKeptPasses ? std::nullopt : std::optional(std::move(plan)), target, outputs[i], view,
-                        slot});
+      views_.push_back(
+          {passes > kKeptPasses ? std::nullopt : std::optional(std::move(plan)), target, outputs[i], view, slot});
     }
   }
   return absl::OkStatus();

@@ -82,6 +82,10 @@ class SampleMaker {
   absl::Status MakeRows(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
                         uint32_t index);
 
+  // Makes output number `field`, whose samples are places of a sparse one.
+  absl::Status MakePlaces(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                          uint32_t index);
+
   // Moves the rows of `output`, which lie on an image of `size`.
   absl::Status Move(const Task& task, const ServerPipeline::Output& output, ImageSize size, std::span<uint8_t> rows);
 
@@ -100,8 +104,8 @@ class SampleMaker {
   // Sets views_ to the views of the source field `source`, whose image has `size`.
   absl::Status Plan(const Task& task, int source, ImageSize size, const Place& place);
 
-  // Returns where view number `view` of output number `output` goes, which has `size`. An image of native size gets room,
-  // and its height and width are written. DataLoss where it has too many pixels.
+  // Returns where view number `view` of output number `output` goes, which has `size`. An image of native size gets
+  // room, and its height and width are written. DataLoss where it has too many pixels.
   static absl::StatusOr<std::span<uint8_t>> RoomOf(const ServerPipeline& pipeline, size_t output, uint32_t view,
                                                    ImageSize size, const Place& place);
 

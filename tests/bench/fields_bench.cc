@@ -32,6 +32,8 @@ constexpr char kConfig[] = R"(datasets:
     - {name: boxes, dtype: float32, shape: [4], kind: boxes, max_bytes: 1600, typical_bytes: 112}
     - {name: classes, dtype: int64, kind: ragged, max_bytes: 800, typical_bytes: 56}
     - {name: caption, dtype: uint8, kind: text, max_bytes: 1KiB, typical_bytes: 60}
+    - {name: words, dtype: float32, kind: sparse, dense_shape: [50000], max_bytes: 2KiB, typical_bytes: 400}
+    - {name: tags, kind: sparse, dense_shape: [1000], max_bytes: 200, typical_bytes: 40}
 )";
 
 // A field, and the type of the tensor that a loader would send which knows nothing of kinds. Samples that differ in
@@ -58,7 +60,9 @@ const std::vector<Case> kCases = {{"image", "image", v1::DTYPE_FLOAT32},
                                   {"image", "image of native size", v1::DTYPE_UINT8, kNativeSize},
                                   {"boxes", "boxes", v1::DTYPE_FLOAT32},
                                   {"classes", "ragged, int64", v1::DTYPE_INT64},
-                                  {"caption", "text", v1::DTYPE_UINT8}};
+                                  {"caption", "text", v1::DTYPE_UINT8},
+                                  {"words", "sparse, float32 of 50000", v1::DTYPE_FLOAT32},
+                                  {"tags", "sparse, ones of 1000", v1::DTYPE_FLOAT32}};
 
 // The pixels of the smallest canvas that takes each image of a batch.
 int64_t CanvasOf(const Batch& batch, const Tensor& sizes) {
@@ -66,6 +70,13 @@ int64_t CanvasOf(const Batch& batch, const Tensor& sizes) {
   int64_t most[] = {0, 0};
   for (int64_t i = 0; i < 2 * batch.size(); ++i) most[i % 2] = std::max<int64_t>(most[i % 2], sides[i]);
   return most[0] * most[1];
+}
+
+// The elements of the array that a sample of the field stands for; 0 where it is not sparse.
+int64_t DenseElementsOf(const Loader& loader, const std::string& name) {
+  for (const v1::Field& field : loader.description().fields())
+    if (field.name() == name) return static_cast<int64_t>(DenseElements(field.dense_shape()));
+  return 0;
 }
 
 // The elements of the tensor that a batch's samples would be, for one sample.
@@ -90,11 +101,12 @@ std::pair<double, double> Take(const Fleet& fleet, const Case& field, int64_t sa
   STOKER_CHECK(google::protobuf::TextFormat::ParseFromString(field.pipeline, &options.pipeline.emplace()));
   options.pipeline->add_fields(field.name);
   const auto loader = MakeLoader(std::move(options));
+  const int64_t dense = DenseElementsOf(*loader, field.name);
   int64_t taken = 0, elements = 0;
   while (taken < samples) {
     const Batch batch = NextBatch(*loader);
     taken += batch.size();
-    elements += batch.size() * ElementsOf(batch, field.name);
+    elements += batch.size() * (dense > 0 ? dense : ElementsOf(batch, field.name));
   }
   const LoaderStats stats = loader->stats();
   // Spans are cut where batches end too; both are powers of two.

@@ -1,8 +1,8 @@
 // Whatever sizes a server claims of samples that differ in size, a client finds those that cannot be, and what it takes
 // lies within the bytes that came. The first byte says how many samples a span has, the second how many fields, each of
-// which has two more: its rows' bytes, and the most that a sample may have. With the highest bit set in the second byte,
-// a field of images of native size stands before them. Then come each field's bytes in all, eight for each, and the
-// payload.
+// which has two more: its rows' bytes, and the most that a sample may have. With the highest bit set in the second
+// byte, a field of images of native size stands before them, and with the next one a sparse field with values. Then
+// come each field's bytes in all, eight for each, and the payload.
 
 #include <cstdint>
 #include <cstring>
@@ -38,6 +38,28 @@ void AddImages(std::vector<v1::Field>& fields) {
   sizes.set_name(SizesName("image")), sizes.set_dtype(v1::DTYPE_INT32), sizes.add_shape(2);
 }
 
+void AddSparse(std::vector<v1::Field>& fields) {
+  v1::Field& places = fields.emplace_back();
+  places.set_name("words"), places.set_dtype(v1::DTYPE_INT32), places.set_kind(v1::FIELD_KIND_SPARSE);
+  places.add_dense_shape(3), places.add_dense_shape(100), places.set_max_bytes(80);
+  v1::Field& values = fields.emplace_back();
+  values.set_name(ValuesName("words")), values.set_dtype(v1::DTYPE_INT16), values.set_kind(v1::FIELD_KIND_RAGGED);
+  values.set_max_bytes(40);
+}
+
+// Checks that a program may write to the places of each sample.
+void CheckPlacesOf(const Tensor& places, const Tensor& values, const int64_t* begin, uint64_t count) {
+  STOKER_CHECK(places.shape[0] == values.shape[0]);
+  for (uint64_t sample = 0; sample < count; ++sample) {
+    int64_t before = -1;
+    for (int64_t i = begin[sample]; i < begin[sample + 1]; ++i) {
+      const int64_t place = WholeNumberAt(places.data, places.dtype, i);
+      STOKER_CHECK(place > before && place < 300);
+      before = place;
+    }
+  }
+}
+
 // Returns the pixels that heights and widths of `count` images make.
 int64_t PixelsOf(const Tensor& sizes, uint64_t count) {
   int64_t pixels = 0;
@@ -53,9 +75,10 @@ int64_t PixelsOf(const Tensor& sizes, uint64_t count) {
 std::vector<v1::Field> TakeFields(Bytes& input) {
   std::vector<v1::Field> fields;
   const uint64_t first = Take(input, 1);
-  if (first >= 128) AddImages(fields);
+  if ((first & 128) != 0) AddImages(fields);
+  if ((first & 64) != 0) AddSparse(fields);
   const size_t others = fields.size();
-  fields.resize(others + first % 128 % 5);
+  fields.resize(others + first % 64 % 5);
   for (v1::Field& field : std::span(fields).subspan(others)) {
     field.set_name(absl::StrCat("f", &field - fields.data()));
     field.set_dtype(v1::DTYPE_UINT8);
@@ -112,6 +135,7 @@ void CheckTensors(const std::vector<v1::Field>& fields, const std::vector<Tensor
     for (uint64_t sample = 0; sample < count; ++sample) STOKER_CHECK(begin[sample] <= begin[sample + 1]);
     STOKER_CHECK(begin[count] == tensors[i].shape[0]);
     STOKER_CHECK(tensors[i].bytes == begin[count] * RowBytes(fields[i]));
+    if (fields[i].kind() == v1::FIELD_KIND_SPARSE) CheckPlacesOf(tensors[i], tensors[i + 1], begin, count);
     if (fields[i].kind() == v1::FIELD_KIND_RAGGED_IMAGE)
       STOKER_CHECK(PixelsOf(tensors[i + 1], count) == tensors[i].shape[0]);
   }

@@ -121,6 +121,35 @@ TEST(RowsTest, ImagesOfNativeSizeHaveOneDigestWhateverTheSpansAndServers) {
             whole);
 }
 
+TEST(RowsTest, SparseFieldsHaveOneDigestWhateverTheSpansAndServers) {
+  v1::ServerConfig config = Config();
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "samples: 500 fields { name: 'words' kind: FIELD_KIND_SPARSE dtype: DTYPE_FLOAT16 dense_shape: 50000 max_bytes: "
+      "'400' } "
+      "fields { name: 'tags' kind: FIELD_KIND_SPARSE dense_shape: 4294967296 dense_shape: 3 max_bytes: '80' } "
+      "fields { name: 'boxes' shape: 4 kind: FIELD_KIND_BOXES max_bytes: '64' }",
+      config.mutable_datasets(0)->mutable_synthetic()));
+  Cluster cluster(2, config);
+  LoaderOptions options = RowsJob(cluster);
+  options.pipeline->clear_ops();
+  const auto loader = Loader::Create(options);
+  ASSERT_TRUE(loader.ok()) << loader.status();
+  const auto batch = (*loader)->Next();
+  ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status();
+  EXPECT_EQ((*batch)->Find("words")->dtype, v1::DTYPE_INT32);
+  EXPECT_EQ((*batch)->Find("words.values")->dtype, v1::DTYPE_FLOAT16);
+  EXPECT_EQ((*batch)->Find("words.values")->shape, (*batch)->Find("words")->shape);
+  EXPECT_EQ((*batch)->Find("tags")->dtype, v1::DTYPE_INT64);
+  EXPECT_EQ((*batch)->Find("tags.values"), nullptr);
+  const std::string whole = Read(options).digest;
+  options.span_samples = 7;
+  options.batch_size = 10;
+  options.verify = 1;
+  const Epoch other = Read(options);
+  EXPECT_EQ(other.digest, whole);
+  EXPECT_EQ(other.stats.differing_spans, 0);
+}
+
 TEST(RowsTest, AServerThatStopsInTheMiddleChangesNothing) {
   Cluster cluster(3, Config());
   LoaderOptions options = RowsJob(cluster);

@@ -39,7 +39,9 @@ from .loader import Loader, Sampler
 from .ops import BadSample, op
 from .outputs import use_on
 from .overlap import Overlap
-from .ragged import Ragged, RaggedImages
+from .ragged import Ragged
+from .ragged_images import RaggedImages
+from .sparse import Sparse
 from .tensor import Tensor
 
 __version__ = "0.1.0"
@@ -71,6 +73,7 @@ __all__ = [
     "RaggedImages",
     "ResourceExhaustedError",
     "Sampler",
+    "Sparse",
     "StokerError",
     "StokerWarning",
     "Substituted",

@@ -12,6 +12,8 @@ from . import _dlpack, _library, ragged
 from ._handle import stream_number
 from .batch import Batch, Owned
 from .errors import InvalidArgumentError
+from .ragged_images import RaggedImages
+from .sparse import Sparse
 from .tensor import Tensor
 
 #: Makes one array a field of a batch.
@@ -67,7 +69,11 @@ def make(output: str, moved: Sequence[bool], fields: Sequence[Mapping[str, Any]]
         for index, offsets in zip(variable, arrays[len(fields) :]):
             field = fields[index]
             if field["kind"] == ragged.IMAGES:
-                arrays[index] = ragged.RaggedImages(arrays[index], offsets, arrays[index + 1], field["layout"])
+                arrays[index] = RaggedImages(arrays[index], offsets, arrays[index + 1], field["layout"])
+            elif field["kind"] == ragged.SPARSE:
+                has_values = index + 1 < len(fields) and fields[index + 1]["name"] == field["name"] + ".values"
+                values = arrays[index + 1] if has_values else None
+                arrays[index] = Sparse(arrays[index], values, offsets, field["dense_shape"])
             else:
                 arrays[index] = ragged.Ragged(arrays[index], offsets, field["kind"], field.get("box_format"))
         return [arrays[index] for index in own]
@@ -187,8 +193,10 @@ def use_on(tensors: Union[Any, Iterable[Any]], stream: Any) -> None:
 
 def _arrays_of(tensors: Iterable[Any]) -> Iterator[Any]:
     for tensor in tensors:
-        if isinstance(tensor, ragged.RaggedImages):
+        if isinstance(tensor, RaggedImages):
             yield from (tensor.values, tensor.offsets, tensor.sizes)
+        elif isinstance(tensor, Sparse):
+            yield from (part for part in (tensor.indices, tensor.values, tensor.offsets) if part is not None)
         elif isinstance(tensor, ragged.Ragged):
             yield from (tensor.values, tensor.offsets)
         else:

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "common/check.h"
+#include "common/fields/companions.h"
 #include "common/identity/fingerprint.h"
 #include "common/identity/mix.h"
 #include "common/status_macros.h"
@@ -74,14 +75,23 @@ absl::Status RefuseKeysOfRows(const v1::SyntheticField& field) {
   return RefuseRowKeys(keys);
 }
 
+// Whether the field is sparse, and other numbers than 1 stand at its places.
+bool HasValues(const v1::SyntheticField& field) {
+  return field.kind() == v1::FIELD_KIND_SPARSE && field.dtype() != v1::DTYPE_UNSPECIFIED;
+}
+
 // Checks a field and returns its bytes before encoding, the most of them where samples differ in size.
 absl::StatusOr<uint64_t> CheckField(const v1::SyntheticField& field, std::set<std::string>& names) {
   STOKER_RETURN_IF_ERROR(CheckName(field, names));
   if (!v1::SyntheticEncoding_IsValid(field.encoding()))
     return absl::InvalidArgumentError(absl::StrCat("encoding: unknown value ", field.encoding()));
+  if (field.kind() != v1::FIELD_KIND_SPARSE && !field.dense_shape().empty())
+    return absl::InvalidArgumentError("dense_shape: is for the kind sparse; leave it out");
   if (IsVariable(field.kind())) {
     STOKER_ASSIGN_OR_RETURN(const SourceField rows, SyntheticRows(field));
-    return rows.max_bytes;
+    if (!HasValues(field)) return rows.max_bytes;
+    STOKER_ASSIGN_OR_RETURN(const SourceField values, SyntheticValues(field));
+    return rows.max_bytes + values.max_bytes;
   }
   STOKER_RETURN_IF_ERROR(RefuseKeysOfRows(field));
   if (IsJpeg(field)) STOKER_RETURN_IF_ERROR(CheckJpeg(field));
@@ -137,6 +147,10 @@ SourceSchema Schema(const v1::Synthetic& config) {
     SourceField& source = schema.emplace_back();
     if (IsVariable(field.kind())) source = *SyntheticRows(field);
     source.name = field.name();
+    if (HasValues(field)) {
+      schema.push_back(*SyntheticValues(field));
+      schema.back().name = ValuesName(field.name());
+    }
     if (IsVariable(field.kind())) continue;
     source.kind = IsJpeg(field) ? SourceField::Kind::kEncodedImage : SourceField::Kind::kDense;
     source.dtype = IsJpeg(field) ? v1::DTYPE_UINT8 : field.dtype();
@@ -249,6 +263,9 @@ absl::Status Synthetic::Read(uint64_t id, SampleBytes& sample) const {
     if (field.kind == SourceField::Kind::kEncodedImage) {
       const ImageSize size = {field.shape[0], field.shape[1]};
       sample.fields[i] = EncodeJpeg(PaintPhotograph(key, key, size), size, kJpegQuality);
+    } else if (IsCompanion(field.name)) {  // There are as many as the indices before them.
+      sample.fields[i].resize(sample.fields[i - 1].size() / ByteSize(schema_[i - 1].dtype) * ByteSize(field.dtype));
+      Fill(key, ValueMask(field.dtype), sample.fields[i]);
     } else if (field.kind == SourceField::Kind::kRows) {
       sample.fields[i] = MakeRows(key, field, image_);
     } else {

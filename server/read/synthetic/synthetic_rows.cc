@@ -1,9 +1,11 @@
 #include "server/read/synthetic/synthetic_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "common/fields/companions.h"
 #include "common/identity/mix.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/field_mapping.h"
@@ -74,7 +76,26 @@ v1::FieldFrom AskedOf(const v1::SyntheticField& config) {
   asked.set_max_bytes(config.max_bytes());
   asked.set_typical_bytes(config.typical_bytes());
   asked.set_box_format(config.box_format());
+  *asked.mutable_dense_shape() = config.dense_shape();
   return asked;
+}
+
+v1::Field DenseOf(const std::vector<int64_t>& shape) {
+  v1::Field field;
+  for (const int64_t extent : shape) field.add_dense_shape(extent);
+  return field;
+}
+
+// One place lies in each of as many parts of the array as a sample has places.
+std::vector<uint8_t> MakePlaces(uint64_t key, const SourceField& field) {
+  const uint64_t elements = DenseElements(DenseOf(field.dense_shape).dense_shape());
+  const uint64_t count = std::min(DrawCount(key, field), elements), bytes = DenseBytes(field);
+  std::vector<uint8_t> places(count * bytes);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t begin = elements / count * i, place = begin + Mix(key += kGolden) % (elements / count);
+    std::memcpy(places.data() + i * bytes, &place, bytes);
+  }
+  return places;
 }
 
 }  // namespace
@@ -105,7 +126,10 @@ absl::StatusOr<SourceField> SyntheticRows(const v1::SyntheticField& config) {
   v1::Dtype dtype = are_bytes ? v1::DTYPE_UINT8 : v1::DTYPE_FLOAT32;
   if (config.encoding() == v1::SYNTHETIC_ENCODING_JPEG)
     return absl::InvalidArgumentError(absl::StrCat("encoding: a jpeg is no ", KindName(config.kind())));
-  if (config.kind() == v1::FIELD_KIND_RAGGED) {
+  if (config.kind() == v1::FIELD_KIND_SPARSE) {
+    dtype = IndexDtype(config.dense_shape());
+    if (dtype == v1::DTYPE_UNSPECIFIED) dtype = v1::DTYPE_INT64;  // What is wrong is told below.
+  } else if (config.kind() == v1::FIELD_KIND_RAGGED) {
     if (ByteSize(config.dtype()) == 0)
       return absl::InvalidArgumentError("dtype: missing; expected one such as uint8, int64 or float32");
     dtype = config.dtype();
@@ -117,7 +141,17 @@ absl::StatusOr<SourceField> SyntheticRows(const v1::SyntheticField& config) {
   return field;
 }
 
+absl::StatusOr<SourceField> SyntheticValues(const v1::SyntheticField& config) {
+  if (ByteSize(config.dtype()) == 0) return absl::InvalidArgumentError("dtype: expected one such as float32");
+  v1::FieldFrom asked = AskedOf(config);
+  asked.set_kind(v1::FIELD_KIND_RAGGED);
+  SourceField field;
+  STOKER_RETURN_IF_ERROR(SetRows(asked, {.dtype = config.dtype()}, field));
+  return field;
+}
+
 std::vector<uint8_t> MakeRows(uint64_t key, const SourceField& field, const std::optional<ImageSize>& image) {
+  if (field.meaning == v1::FIELD_KIND_SPARSE) return MakePlaces(key, field);
   const Side width = image.has_value() ? SideOf(image->width) : Side();
   const Side height = image.has_value() ? SideOf(image->height) : Side();
   std::vector<uint8_t> rows(DrawCount(key, field) * DenseBytes(field));

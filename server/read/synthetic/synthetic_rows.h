@@ -25,9 +25,13 @@ void Fill(uint64_t key, uint64_t mask, std::span<uint8_t> bytes);
 // key that is wrong.
 absl::StatusOr<SourceField> SyntheticRows(const v1::SyntheticField& config);
 
+// Returns the values of a sparse field that has some, likewise.
+absl::StatusOr<SourceField> SyntheticValues(const v1::SyntheticField& config);
+
 // Returns the rows of a sample. Their number is drawn evenly from as wide a range as has typical_bytes in its middle
-// and lies between none and max_bytes. Texts are printable ASCII, numbers as Fill has them. Boxes have a width and a
-// height, and lie with keypoints in an image of that size, on quarters of a pixel; without one between 0 and 1.
+// and lies between none and max_bytes. Texts are printable ASCII, numbers as Fill has them. Places of a sparse
+// field ascend, evenly over its array. Boxes have a width and a height, and lie with keypoints in an image of that
+// size, on quarters of a pixel; without one between 0 and 1.
 std::vector<uint8_t> MakeRows(uint64_t key, const SourceField& field, const std::optional<ImageSize>& image);
 
 }  // namespace stoker

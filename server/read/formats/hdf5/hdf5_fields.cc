@@ -13,8 +13,10 @@ namespace {
 // Returns `asked` with each path as columns have it.
 FieldMap WithPlainPaths(const FieldMap& asked) {
   FieldMap plain = asked;
-  for (auto& [name, from] : plain)
+  for (auto& [name, from] : plain) {
     if (from.from().size() > 1 && from.from()[0] == '/') from.set_from(from.from().substr(1));
+    if (from.values().size() > 1 && from.values()[0] == '/') from.set_values(from.values().substr(1));
+  }
   return plain;
 }
 
@@ -40,7 +42,8 @@ bool IsCandidate(const FieldMap& asked, const Hdf5Column& column) {
   if (column.type == ColumnType::kOther) return false;
   const FieldMap plain = WithPlainPaths(asked);
   return plain.empty() || std::any_of(plain.begin(), plain.end(), [&](const auto& field) {
-           return (field.second.from().empty() ? field.first : field.second.from()) == column.path;
+           return (field.second.from().empty() ? field.first : field.second.from()) == column.path ||
+                  field.second.values() == column.path;
          });
 }
 

@@ -8,7 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/fields/companions.h"
 #include "common/status_macros.h"
+#include "server/read/formats/mapping/sparse_field.h"
 #include "server/read/printable_name.h"
 
 namespace stoker {
@@ -16,7 +18,9 @@ namespace {
 
 constexpr size_t kMostFields = 64, kMostNameBytes = 64;
 
+// Also of a field that belongs to another.
 bool IsFieldName(const std::string& name) {
+  if (IsCompanion(name)) return IsFieldName(name.substr(0, name.rfind('.')));
   return !name.empty() && name.size() <= kMostNameBytes && !absl::ascii_isdigit(name[0]) &&
          std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
@@ -120,8 +124,9 @@ absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<
   if (asked.empty()) {
     mapping = MapAll(columns, word);
   } else {
-    if (asked.size() > kMostFields) return absl::InvalidArgumentError(absl::StrCat("fields: above ", kMostFields));
-    for (const auto& [name, from] : std::map<std::string, v1::FieldFrom>(asked.begin(), asked.end())) {
+    STOKER_ASSIGN_OR_RETURN(const FieldMap all, WithValuesOfSparse(asked));
+    if (all.size() > kMostFields) return absl::InvalidArgumentError(absl::StrCat("fields: above ", kMostFields));
+    for (const auto& [name, from] : std::map<std::string, v1::FieldFrom>(all.begin(), all.end())) {
       STOKER_ASSIGN_OR_RETURN(MappedField mapped, MapField(name, from, columns, word));
       mapping.fields.push_back(std::move(mapped));
     }

@@ -8,8 +8,10 @@
 #include "absl/strings/str_join.h"
 #include "common/config/byte_size.h"
 #include "common/config/text.h"
+#include "common/fields/companions.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/field_mapping.h"
+#include "server/read/formats/mapping/sparse_field.h"
 
 namespace stoker {
 namespace {
@@ -58,6 +60,8 @@ v1::Field SentRow(const SourceField& field) {
   v1::Field sent;
   sent.set_kind(field.meaning);
   sent.set_dtype(HasPoints(field.meaning) ? v1::DTYPE_FLOAT32 : field.dtype);
+  for (const int64_t extent : field.dense_shape) sent.add_dense_shape(extent);
+  if (field.meaning == v1::FIELD_KIND_SPARSE) sent.set_dtype(IndexDtype(sent.dense_shape()));
   for (const int64_t extent : field.shape) sent.add_shape(extent);
   return sent;
 }
@@ -87,6 +91,19 @@ absl::Status SetSizes(const v1::FieldFrom& asked, SourceField& field) {
   return Wrong("typical_bytes: ", field.typical_bytes, " is above max_bytes, ", field.max_bytes);
 }
 
+// The values of a sparse field are as many as its indices, whose sizes `asked` has.
+absl::Status SetSizesOfValues(const v1::FieldFrom& asked, SourceField& values) {
+  if (!values.shape.empty()) return Wrong("values: there is one number for each index, and these have more");
+  SourceField indices{.meaning = v1::FIELD_KIND_SPARSE};
+  indices.dense_shape = {asked.dense_shape().begin(), asked.dense_shape().end()};
+  STOKER_RETURN_IF_ERROR(SetSizes(asked, indices));
+  const uint64_t index_bytes = RowBytes(SentRow(indices)), value_bytes = ByteSize(values.dtype);
+  values.max_bytes = indices.max_bytes / index_bytes * value_bytes;
+  values.typical_bytes = indices.typical_bytes / index_bytes * value_bytes;
+  if (values.max_bytes <= kMaxSampleBytes - kLengthBytes) return absl::OkStatus();
+  return Wrong("max_bytes: ", indices.max_bytes, " bytes of indices would have values of ", values.max_bytes);
+}
+
 absl::Status SetBoxFormat(const v1::FieldFrom& asked, SourceField& field) {
   if (!v1::BoxFormat_IsValid(asked.box_format()))
     return Wrong("box_format: unknown value ", static_cast<int>(asked.box_format()));
@@ -104,7 +121,7 @@ absl::Status SetRows(const v1::FieldFrom& asked, const StoredRows& stored, Sourc
     return Wrong("dtype: what is stored tells the type of its numbers; leave it out");
   if (asked.kind() == v1::FIELD_KIND_RAGGED_IMAGE)
     return Wrong("kind: images are sent in sizes of their own where a pipeline gives native_size; leave it out");
-  if (asked.kind() == v1::FIELD_KIND_SPARSE) return Wrong("kind: sparse is not known here");
+  if (asked.kind() == v1::FIELD_KIND_SPARSE) STOKER_RETURN_IF_ERROR(CheckIndices(asked, stored));
   STOKER_RETURN_IF_ERROR(CheckStored(asked.kind(), stored));
   field.kind = SourceField::Kind::kRows;
   field.meaning = asked.kind();
@@ -113,6 +130,9 @@ absl::Status SetRows(const v1::FieldFrom& asked, const StoredRows& stored, Sourc
   if (field.shape.empty()) field.shape = UsualShape(asked.kind(), stored);
   STOKER_RETURN_IF_ERROR(CheckShape(asked.kind(), stored, field.shape));
   STOKER_RETURN_IF_ERROR(SetBoxFormat(asked, field));
+  if (asked.kind() != v1::FIELD_KIND_SPARSE && !asked.dense_shape().empty()) return SetSizesOfValues(asked, field);
+  if (asked.kind() == v1::FIELD_KIND_SPARSE)
+    field.dense_shape = {asked.dense_shape().begin(), asked.dense_shape().end()};
   return SetSizes(asked, field);
 }
 
@@ -149,6 +169,7 @@ absl::Status CheckRows(const SourceField& field, std::span<const uint8_t> bytes)
 std::string RowWords(const SourceField& field) {
   std::string words = KindName(field.meaning);
   if (field.meaning == v1::FIELD_KIND_BOXES) absl::StrAppend(&words, " ", BoxFormatName(field.box_format));
+  if (field.meaning == v1::FIELD_KIND_SPARSE) absl::StrAppend(&words, " of ", Brackets(field.dense_shape));
   return absl::StrCat(words, " ", DtypeName(field.dtype), " ", Brackets(field.shape), " up to ", field.max_bytes,
                       " bytes");
 }

@@ -35,6 +35,7 @@ std::vector<uint32_t> CandidateColumns(const FieldMap& asked, const std::vector<
   for (const auto& [name, from] : asked) {
     names.insert(from.from().empty() ? name : from.from());
     names.insert((from.from().empty() ? name : from.from()) + kBytes);
+    names.insert(from.values());
   }
   std::vector<uint32_t> candidates;
   for (uint32_t i = 0; i < columns.size(); ++i)

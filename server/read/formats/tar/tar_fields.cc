@@ -16,6 +16,7 @@
 #include "common/status_macros.h"
 #include "server/read/formats/features/npy_header.h"
 #include "server/read/formats/mapping/field_mapping.h"
+#include "server/read/formats/mapping/sparse_field.h"
 #include "server/read/formats/mapping/variable_field.h"
 #include "server/read/formats/tar/json_number.h"
 #include "server/read/formats/tar/json_rows.h"
@@ -250,7 +251,8 @@ MemberKind KindOfExtension(std::string_view extension) {
 
 absl::StatusOr<std::vector<TarField>> FieldsOf(const google::protobuf::Map<std::string, v1::FieldFrom>& config) {
   std::vector<TarField> fields;
-  for (const auto& [name, from] : std::map(config.begin(), config.end())) {
+  STOKER_ASSIGN_OR_RETURN(const auto all, WithValuesOfSparse(config));
+  for (const auto& [name, from] : std::map(all.begin(), all.end())) {
     auto field = FieldOf(name, from);
     if (!field.ok()) return WrongField(name, field.status());
     SetSchema(*field);

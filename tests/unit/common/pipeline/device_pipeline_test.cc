@@ -377,6 +377,53 @@ TEST(DevicePipelineTest, WhatCannotBeConvertedIsRefused) {
             "pipeline.ops[0]: ToDtype: field 'other' is not sent; name another in `field`");
 }
 
+// ---- Fields of two ----
+
+v1::Field FieldOf(const char* name, v1::FieldKind kind, v1::Dtype dtype, std::vector<int64_t> shape) {
+  v1::Field field;
+  field.set_name(name), field.set_kind(kind), field.set_dtype(dtype);
+  for (const int64_t extent : shape) field.add_shape(extent);
+  if (IsVariable(kind)) field.set_max_bytes(1200);
+  return field;
+}
+
+TEST(DevicePipelineTest, ImagesOfNativeSizeGetTheScalesOfImagesOfOneSize) {
+  const std::string text =
+      "ops { to_dtype { dtype: DTYPE_FLOAT16 scale: true } } "
+      "ops { normalize { mean: [0.485, 0.456, 0.406] std: [0.229, 0.224, 0.225] } }";
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline));
+  const auto native =
+      DevicePipeline::Create(pipeline, {FieldOf("image", v1::FIELD_KIND_RAGGED_IMAGE, v1::DTYPE_UINT8, {3}),
+                                        FieldOf("image.sizes", v1::FIELD_KIND_UNSPECIFIED, v1::DTYPE_INT32, {2})});
+  const auto fixed = Create(text);
+  ASSERT_TRUE(native.ok() && fixed.ok()) << native.status();
+  EXPECT_EQ(native->programs()[0].scale, fixed->image().scale);
+  EXPECT_EQ(native->programs()[0].bias, fixed->image().bias);
+  EXPECT_EQ(native->fields()[0].dtype(), v1::DTYPE_FLOAT16);
+  EXPECT_EQ(native->fields()[0].max_bytes(), 2400);
+  EXPECT_EQ(native->image().field, -1);
+  EXPECT_THAT(DevicePipeline::Create(pipeline, {FieldOf("image", v1::FIELD_KIND_RAGGED_IMAGE, v1::DTYPE_UINT8, {3})})
+                  .status()
+                  .message(),
+              testing::HasSubstr("no heights and widths follow it"));
+}
+
+TEST(DevicePipelineTest, ToDtypeTakesTheValuesOfASparseField) {
+  v1::Field words = FieldOf("words", v1::FIELD_KIND_SPARSE, v1::DTYPE_INT32, {});
+  words.add_dense_shape(500);
+  const std::vector<v1::Field> fields = {words, FieldOf("words.values", v1::FIELD_KIND_RAGGED, v1::DTYPE_FLOAT32, {})};
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("ops { to_dtype { field: 'words' dtype: DTYPE_BFLOAT16 } }",
+                                                            &pipeline));
+  const auto device = DevicePipeline::Create(pipeline, fields);
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ(device->fields()[0].dtype(), v1::DTYPE_INT32);
+  EXPECT_EQ(device->fields()[1].dtype(), v1::DTYPE_BFLOAT16);
+  EXPECT_EQ(DevicePipeline::Create(pipeline, {words}).status().message(),
+            "pipeline.ops[0]: ToDtype: field 'words' is sparse, which stays as it is; leave the op out");
+}
+
 TEST(DevicePipelineTest, KindsThatTheirTypeOrShapeBeliesAreRefused) {
   for (auto [kind, dtype, extents] : {std::tuple(v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_FLOAT32, 2),
                                       {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_INT64, 2},
