@@ -56,7 +56,9 @@ OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobu
         list.emplace_back(OrderedJson{{"name", field.name()},
                                       {"dtype", DtypeName(field.dtype())},
                                       {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
-    const v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
+    v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
+    if (IsVariable(kind) && !IsVariable(field.kind()))
+      kind = v1::FIELD_KIND_UNSPECIFIED;  // The device gave it one size.
     if (kind != v1::FIELD_KIND_UNSPECIFIED) told["kind"] = KindName(kind);
     if (IsVariable(kind)) told["max_bytes"] = field.max_bytes();
     if (kind == v1::FIELD_KIND_SPARSE)

@@ -82,6 +82,10 @@ void Description<v1::UnpackBits>::FillDefaults(v1::UnpackBits& op) {
   if (op.bit_order() == v1::BIT_ORDER_UNSPECIFIED) op.set_bit_order(v1::BIT_ORDER_BIG);
 }
 
+absl::Status Description<v1::ToDense>::Validate(const v1::ToDense& op) {
+  return op.field().empty() ? Invalid(op, "field", "must be given") : absl::OkStatus();
+}
+
 // Each value once, whatever it is; labels and bits count as nothing beside an image.
 Cost Description<v1::ToDtype>::CostOf(const v1::ToDtype& op, ImageSize, ImageSize output) {
   if (!op.field().empty()) return kNoCost;  // The server's pipeline counts the field's numbers.

@@ -62,6 +62,15 @@ struct Description<v1::UnpackBits> : SameSize<v1::UnpackBits> {
   static Cost CostOf(const v1::UnpackBits& op, ImageSize input, ImageSize output);
 };
 
+template <>
+struct Description<v1::ToDense> : SameSize<v1::ToDense> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnField;
+  static absl::Status Validate(const v1::ToDense& op);
+  static bool IsDeterministic(const v1::ToDense&) { return true; }
+  static Cost CostOf(const v1::ToDense&, ImageSize, ImageSize) { return kNoCost; }
+};
+
 }  // namespace stoker
 
 #endif  // STOKER_COMMON_OPS_TENSOR_H_

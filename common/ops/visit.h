@@ -77,10 +77,10 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kRandomPerspective: return f(op.random_perspective());
     case v1::Op::kElasticTransform: return f(op.elastic_transform());
     case v1::Op::kAugMix: return f(op.aug_mix());
+    case v1::Op::kToDense: return f(op.to_dense());
     case v1::Op::kRandomIouCrop:  // The ones from here on are not written yet.
     case v1::Op::kLabelSmoothing:
     case v1::Op::kToPadded:
-    case v1::Op::kToDense:
     case v1::Op::kResample:
     case v1::Op::kRandomAudioCrop:
     case v1::Op::OP_NOT_SET: break;

@@ -54,6 +54,7 @@ class DevicePipeline::Builder {
     device_.identity_ = false;
     if (op.has_one_hot()) return AddOneHot(op.one_hot(), index);
     if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
+    if (op.has_to_dense()) return AddToDense(op.to_dense(), index);
     if (const int native = NativeFieldOf(op); native >= 0) return AddToNative(op, native, index);
     if (op.has_to_dtype() && !op.to_dtype().field().empty()) return AddToDtypeOf(op.to_dtype(), index);
     if (op.has_normalize() && !op.normalize().field().empty()) return AddNormalizeOf(op.normalize(), index);
@@ -241,6 +242,21 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
+  absl::Status AddToDense(const v1::ToDense& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field()));
+    const v1::Field& source = device_.source_fields_[field];
+    if (source.kind() != v1::FIELD_KIND_SPARSE)
+      return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' is not sparse; leave the op out"));
+    STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kDense, .op = index}));
+    const int values = FieldNamed(device_.fields_, ValuesName(op.field()));
+    v1::Field dense;
+    dense.set_name(source.name());
+    dense.set_dtype(values < 0 ? v1::DTYPE_FLOAT32 : device_.fields_[values].dtype());
+    *dense.mutable_shape() = source.dense_shape();
+    device_.fields_[field] = std::move(dense);
+    return absl::OkStatus();
+  }
+
   absl::Status AddMix(const v1::Op& op, int index) {
     image_.mixes_pixels = MayMixUp(op);
     image_.mixes_rectangles = MayCutMix(op);
@@ -283,6 +299,9 @@ class DevicePipeline::Builder {
   }
 
   absl::Status AddToDtypeOf(const v1::ToDtype& op, int index) {
+    const int named = FieldNamed(device_.source_fields_, op.field());
+    if (named >= 0 && device_.programs_[named].kind == FieldProgram::Kind::kDense)
+      return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' is dense; put it before ToDense"));
     STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(NumbersOf(op.field()), index));
     FieldProgram& program = device_.programs_[field];
     if (program.op != index)

@@ -48,6 +48,7 @@ class DevicePipeline {
       kUnpackBits,  // one element for each bit
       kWiden,       // the same whole numbers, as int64
       kScale,       // each number x as x · scale + bias, in float32, of the field's new dtype
+      kDense,  // of sparse samples the arrays that they stand for, with the values that the next field has, or ones
     };
     Kind kind = Kind::kAsItCame;
     int64_t classes = 0;                   // kOneHot, kMixedLabel

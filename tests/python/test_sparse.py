@@ -118,6 +118,15 @@ def test_to_dtype_takes_the_values_on_either_side(served):
         loader_of(served, [ours.Normalize(mean=[0], std=[1], field="words")])
 
 
+def test_to_dense_makes_the_array_on_the_device(served):
+    with loader_of(served) as sparse, loader_of(served, [ours.ToDense("words"), ours.ToDense("tags")]) as dense:
+        assert dense.description["fields"][-1]["shape"] == list(SHAPE)
+        for places, arrays in zip(sparse, dense):
+            assert (arrays["words"] == places["words"].dense()).all() and arrays["words"].dtype == "float32"
+            assert (arrays["tags"] == places["tags"].dense()).all() and arrays["tags"].dtype == "float32"
+            assert isinstance(arrays["arrays"], Sparse)
+
+
 def test_what_is_no_sparse_array_is_a_bad_sample(tmp_path, start_server):
     for ids, weights, message in (
         ([5, 3], [1, 1], "index 1 is 3 and the one before it 5; indices must ascend"),

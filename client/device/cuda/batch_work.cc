@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
+#include "common/fields/companions.h"
 #include "common/fields/half_precision.h"
 #include "common/fields/schema.h"
 #include "common/ops/gaussian_kernel.h"
@@ -92,7 +93,8 @@ absl::Status BatchWork::CheckBounds() const {
       return absl::InvalidArgumentError(
           absl::StrCat("a GPU's ops take fields of less than 2^31 values, unlike '", field.name(), "'"));
   for (const HostBatch::Rows& rows : batch_->variable)
-    if (const v1::Field& field = pipeline_->fields()[rows.field]; rows.offsets.back() > kMostValues / Elements(field))
+    if (const v1::Field& field = pipeline_->source_fields()[rows.field];
+        rows.offsets.back() > kMostValues / Elements(field))
       return absl::InvalidArgumentError(absl::StrCat("batch_size: a GPU's ops take fewer than 2^31 values of '",
                                                      field.name(), "' together; have fewer samples"));
   return absl::OkStatus();
@@ -111,7 +113,8 @@ absl::Status BatchWork::AddFields() {
     }
   }
   for (const HostBatch::Rows& rows : batch_->variable)
-    fields_[rows.field].offsets_made_at = Reserve(rows.offsets.size() * sizeof(int64_t), slot_bytes_);
+    if (fields_[rows.field].ragged())
+      fields_[rows.field].offsets_made_at = Reserve(rows.offsets.size() * sizeof(int64_t), slot_bytes_);
   if (!pipeline_->identity() && batch_->rows() > 0)
     mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->FirstPosition());
   return absl::OkStatus();
@@ -144,7 +147,8 @@ void BatchWork::AddRows(const HostBatch::Rows& rows) {
     Upload(part, to);
     to += part.size();
   }
-  field.made_bytes = rows.offsets.back() * RowBytes(pipeline_->fields()[rows.field]);
+  const int64_t made_rows = field.ragged() ? rows.offsets.back() : batch_->rows();
+  field.made_bytes = made_rows * RowBytes(pipeline_->fields()[rows.field]);
   if (field.kind == FieldKind::kScale) AddScale(rows.field);
   field.offsets_at = AddParameters(rows.offsets);
   field.made_at = Reserve(field.made_bytes, slot_bytes_);
@@ -264,6 +268,7 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
       case FieldKind::kScale:
         if (fields_[i].made_bytes > 0) calls.push_back(Scale(i, staging, slot));
         break;
+      case FieldKind::kDense: calls.push_back(Dense(i, staging, slot)); break;
     }
   }
   return calls;
@@ -399,12 +404,30 @@ KernelCall BatchWork::Scale(size_t i, uint8_t* staging, uint8_t* slot) const {
       .to = NumberOf(made.dtype())};
 }
 
+KernelCall BatchWork::Dense(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const v1::Field &source = pipeline_->source_fields()[i], &made = pipeline_->fields()[i];
+  DenseArguments arguments = {.places = staging + fields_[i].staged_at,
+                              .offsets = Parameters<int64_t>(staging, fields_[i].offsets_at),
+                              .out = slot + fields_[i].made_at,
+                              .samples = batch_->rows(),
+                              .elements = static_cast<int32_t>(Elements(made)),
+                              .out_bytes = static_cast<int32_t>(ByteSize(made.dtype())),
+                              .wide = source.dtype() == v1::DTYPE_INT64};
+  const size_t values = i + 1;
+  if (values == fields_.size() || pipeline_->source_fields()[values].name() != ValuesName(source.name()))
+    return arguments;
+  arguments.scales = fields_[values].kind == FieldKind::kScale;
+  arguments.values.in = staging + fields_[values].staged_at;
+  if (arguments.scales) arguments.values = std::get<ScaleArguments>(Scale(values, staging, slot));
+  return arguments;
+}
+
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {
   std::vector<Part> copies;
   for (const Field& field : fields_) {
     if (field.kind == FieldKind::kAsItCame && field.bytes > 0)
       copies.push_back({staging + field.staged_at, field.made_at, field.bytes});
-    if (field.rows != nullptr)
+    if (field.ragged())
       copies.push_back({staging + parameters_at_ + field.offsets_at, field.offsets_made_at,
                         field.rows->offsets.size() * sizeof(int64_t)});
   }
@@ -414,7 +437,8 @@ std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {
 std::vector<Tensor> BatchWork::Tensors(const uint8_t* slot, DeviceId device) const {
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < fields_.size(); ++i) tensors.push_back(TensorOf(i, slot, device));
-  for (const HostBatch::Rows& rows : batch_->variable) tensors.push_back(OffsetsOf(rows.field, slot, device));
+  for (const HostBatch::Rows& rows : batch_->variable)
+    if (fields_[rows.field].ragged()) tensors.push_back(OffsetsOf(rows.field, slot, device));
   return tensors;
 }
 
@@ -422,7 +446,7 @@ Tensor BatchWork::TensorOf(size_t i, const uint8_t* slot, DeviceId device) const
   const v1::Field& made = pipeline_->fields()[i];
   Tensor tensor{.name = made.name(),
                 .dtype = made.dtype(),
-                .shape = {fields_[i].rows == nullptr ? batch_->rows() : fields_[i].rows->offsets.back()},
+                .shape = {fields_[i].ragged() ? fields_[i].rows->offsets.back() : batch_->rows()},
                 .data = slot + fields_[i].made_at,
                 .bytes = fields_[i].made_bytes,
                 .device = device};

@@ -69,6 +69,9 @@ class BatchWork {
     // in the slot.
     const HostBatch::Rows* rows = nullptr;
     uint64_t offsets_at = 0, offsets_made_at = 0;
+
+    // Whether samples that differ in size are handed out so.
+    bool ragged() const { return rows != nullptr && kind != FieldKind::kDense; }
   };
 
   // A step for which at least one sample drew something. Offsets count from the beginning of the parameters.
@@ -104,6 +107,7 @@ class BatchWork {
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Scale(size_t field, uint8_t* staging, uint8_t* slot) const;
+  KernelCall Dense(size_t field, uint8_t* staging, uint8_t* slot) const;
   Tensor TensorOf(size_t field, const uint8_t* slot, DeviceId device) const;
   Tensor OffsetsOf(size_t field, const uint8_t* slot, DeviceId device) const;
 

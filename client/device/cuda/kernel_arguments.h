@@ -140,9 +140,22 @@ struct ScaleArguments {
   Number from = Number::kUint8, to = Number::kFloat32;
 };
 
+// Makes of each sparse sample the array that it stands for.
+struct DenseArguments {
+  const void* places = nullptr;      // of all samples, int32, or int64 where they are `wide`; they ascend in each
+  const int64_t* offsets = nullptr;  // where each sample's places begin, and where the last one's end
+  ScaleArguments values;             // at the places; without `in` each is 1, as float32. `out` is unused
+  uint8_t* out = nullptr;            // samples × elements
+  int64_t samples = 0;
+  int32_t elements = 0;   // of one sample
+  int32_t out_bytes = 0;  // of an element
+  bool wide = false;
+  bool scales = false;  // whether values become what ScaleArguments says, with a period of at most 1
+};
+
 using KernelCall = std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments,
                                 BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments,
-                                UnpackArguments, WidenArguments, ScaleArguments>;
+                                UnpackArguments, WidenArguments, ScaleArguments, DenseArguments>;
 
 }  // namespace stoker
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "client/device/cuda/dense_kernel.h"
 #include "client/device/cuda/kernel_arguments.h"
 #include "client/device/cuda/kernel_code.h"
 #include "client/device/pixel_arithmetic.h"
@@ -301,6 +302,11 @@ auto Dispatch(const WidenArguments& arguments, Launch launch) {
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const ScaleArguments& arguments, Launch launch) {
   return launch.template operator()<ScaleKernel>(arguments);
+}
+
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const DenseArguments& arguments, Launch launch) {
+  return launch.template operator()<DenseKernel>(arguments);
 }
 
 }  // namespace stoker

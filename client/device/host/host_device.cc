@@ -11,6 +11,7 @@
 #include "client/device/host/host_images.h"
 #include "client/device/host/host_rows.h"
 #include "common/check.h"
+#include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/status_macros.h"
 
@@ -130,6 +131,19 @@ Tensor MakeRows(const DevicePipeline& pipeline, const HostBatch::Rows& rows) {
   return ScaledRowsTensor(source, made, {program.scale, program.bias}, rows);
 }
 
+bool IsDense(const DevicePipeline& pipeline, size_t field) {
+  return pipeline.programs()[field].kind == DevicePipeline::FieldProgram::Kind::kDense;
+}
+
+// Returns the arrays of a sparse field, of whose values `tensors` has a tensor if it has some.
+Tensor MakeDense(const DevicePipeline& pipeline, const HostBatch::Rows& rows, const std::vector<Tensor>& tensors) {
+  const v1::Field& places = pipeline.source_fields()[rows.field];
+  const size_t next = rows.field + 1;
+  const bool has_values =
+      next < pipeline.fields().size() && pipeline.fields()[next].name() == ValuesName(places.name());
+  return DenseTensor(places, pipeline.fields()[rows.field], has_values ? tensors[next] : Tensor(), rows);
+}
+
 class CpuDevice : public Device {
  public:
   DeviceId id() const override { return {}; }
@@ -142,12 +156,15 @@ class CpuDevice : public Device {
   absl::StatusOr<std::vector<Tensor>> Submit(const DevicePipeline& pipeline, const HostBatch& batch) override {
     std::vector<Tensor> tensors = TensorsOf(pipeline, batch);
     for (size_t i = 0; i < tensors.size(); ++i)
-      if (!IsVariable(pipeline.fields()[i].kind()))
+      if (!IsVariable(pipeline.source_fields()[i].kind()))
         STOKER_RETURN_IF_ERROR(Make(pipeline, batch, static_cast<int>(i), tensors[i]));
     for (const HostBatch::Rows& rows : batch.variable) {
+      if (IsDense(pipeline, rows.field)) continue;  // Their values come first.
       tensors[rows.field] = MakeRows(pipeline, rows);
       tensors.push_back(OffsetsTensor(pipeline.fields()[rows.field], rows));
     }
+    for (const HostBatch::Rows& rows : batch.variable)
+      if (IsDense(pipeline, rows.field)) tensors[rows.field] = MakeDense(pipeline, rows, tensors);
     return tensors;
   }
 

@@ -1,6 +1,7 @@
 #include "client/device/host/host_rows.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,24 @@ Tensor ScaledRowsTensor(const v1::Field& source, const v1::Field& made, const Sc
   for (const std::span<const uint8_t> part : rows.parts) {  // Each begins with a row, and so with the first scale.
     CastNumbers(part, source.dtype(), scaling, made.dtype(), out);
     out += part.size() / ByteSize(source.dtype()) * ByteSize(made.dtype());
+  }
+  return tensor;
+}
+
+Tensor DenseTensor(const v1::Field& places, const v1::Field& made, const Tensor& values, const HostBatch::Rows& rows) {
+  constexpr float kOne = 1;
+  const auto samples = static_cast<int64_t>(rows.offsets.size()) - 1;
+  uint8_t* out = nullptr;
+  Tensor tensor = NewTensor(made, samples, out);
+  std::fill_n(out, tensor.bytes, uint8_t{0});
+  const Tensor in_order = RowsTensor(places, rows);
+  const int64_t bytes = ByteSize(made.dtype()), sample_bytes = static_cast<int64_t>(RowBytes(made));
+  for (int64_t sample = 0; sample < samples; ++sample, out += sample_bytes) {
+    for (int64_t i = rows.offsets[sample]; i < rows.offsets[sample + 1]; ++i) {
+      const void* value = &kOne;
+      if (values.data != nullptr) value = static_cast<const uint8_t*>(values.data) + i * bytes;
+      std::memcpy(out + WholeNumberAt(in_order.data, places.dtype(), i) * bytes, value, bytes);
+    }
   }
   return tensor;
 }

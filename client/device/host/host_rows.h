@@ -17,6 +17,10 @@ Tensor RowsTensor(const v1::Field& field, const HostBatch::Rows& rows);
 Tensor ScaledRowsTensor(const v1::Field& source, const v1::Field& made, const Scaling& scaling,
                         const HostBatch::Rows& rows);
 
+// Returns the array that each sparse sample stands for, as `made` has it. `values` are the numbers at the places, of
+// its type; without `data` each is 1, as float32.
+Tensor DenseTensor(const v1::Field& places, const v1::Field& made, const Tensor& values, const HostBatch::Rows& rows);
+
 // Returns where the rows of each sample begin, and the end of the last: int64, one more than there are samples.
 Tensor OffsetsTensor(const v1::Field& field, const HostBatch::Rows& rows);
 

@@ -211,7 +211,7 @@ class Conversion:
             self.channels = op.document()["ToMemoryFormat"]["memory_format"]
         elif op.name == "SanitizeBoundingBoxes":
             self.field(op)
-        elif op.name in ("MixUp", "CutMix", "OneHot", "UnpackBits"):
+        elif op.name in ("MixUp", "CutMix", "OneHot", "ToDense", "UnpackBits"):
             self.batch(op)
         elif self.cast is not None:
             self.on_floats.append(op)

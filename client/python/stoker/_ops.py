@@ -51,6 +51,7 @@ __all__ = [
     "Resize",
     "SanitizeBoundingBoxes",
     "ScaleJitter",
+    "ToDense",
     "ToDtype",
     "ToMemoryFormat",
     "TrivialAugmentWide",
@@ -967,6 +968,18 @@ class OneHot(Op):
         self, num_classes: int, field: Optional[str] = None, dtype: Any = None, *, placement: Optional[str] = None
     ) -> None:
         super().__init__(num_classes=num_classes, field=field, dtype=dtype_word(dtype), placement=placement)
+
+
+class ToDense(Op):
+    """Makes of a sparse field the array that it stands for, whose other elements are 0. Not torchvision's. Runs on the
+    loader's device only.
+
+    Arguments:
+        field: The field.
+    """
+
+    def __init__(self, field: str, *, placement: Optional[str] = None) -> None:
+        super().__init__(field=field, placement=placement)
 
 
 class UnpackBits(Op):

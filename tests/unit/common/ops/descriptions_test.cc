@@ -64,6 +64,7 @@ const char* const kExamples[] = {
     "cut_mix { num_classes: 10 }",
     "one_hot { num_classes: 10 }",
     "unpack_bits { field: \"bits\" shape: 64 }",
+    "to_dense { field: \"words\" }",
     "sanitize_bounding_boxes {}",
     "random_zoom_out {}",
     "scale_jitter { target_size: [60, 40] }",

@@ -424,6 +424,32 @@ TEST(DevicePipelineTest, ToDtypeTakesTheValuesOfASparseField) {
             "pipeline.ops[0]: ToDtype: field 'words' is sparse, which stays as it is; leave the op out");
 }
 
+TEST(DevicePipelineTest, ToDenseMakesTheArrayOfWhatTheValuesAreByThen) {
+  v1::Field words = FieldOf("words", v1::FIELD_KIND_SPARSE, v1::DTYPE_INT32, {});
+  for (const int64_t extent : {5, 100}) words.add_dense_shape(extent);
+  const v1::Field values = FieldOf("words.values", v1::FIELD_KIND_RAGGED, v1::DTYPE_FLOAT64, {});
+  const auto made = [](const std::string& text, const std::vector<v1::Field>& fields) -> absl::StatusOr<v1::Field> {
+    v1::Pipeline pipeline;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline));
+    const auto device = DevicePipeline::Create(pipeline, fields);
+    if (!device.ok()) return device.status();
+    return device->fields()[0];
+  };
+  const std::string dense = "ops { to_dense { field: 'words' } } ",
+                    half = "ops { to_dtype { field: 'words' dtype: DTYPE_FLOAT16 } } ";
+  EXPECT_EQ(made(dense, {words, values})->dtype(), v1::DTYPE_FLOAT64);
+  EXPECT_EQ(made(half + dense, {words, values})->dtype(), v1::DTYPE_FLOAT16);
+  EXPECT_EQ(made(dense, {words})->dtype(), v1::DTYPE_FLOAT32);
+  EXPECT_THAT(made(dense, {words})->shape(), testing::ElementsAre(5, 100));
+  EXPECT_EQ(made(dense, {words})->kind(), v1::FIELD_KIND_UNSPECIFIED);
+  EXPECT_EQ(made(dense + half, {words, values}).status().message(),
+            "pipeline.ops[1]: ToDtype: field 'words' is dense; put it before ToDense");
+  EXPECT_EQ(made("ops { to_dense { field: 'words.values' } }", {words, values}).status().message(),
+            "pipeline.ops[0]: ToDense: field 'words.values' is not sparse; leave the op out");
+  words.set_dense_shape(0, 2'000'000);
+  EXPECT_THAT(made(dense, {words}).status().message(), testing::HasSubstr("on the device: field 'words': shape"));
+}
+
 TEST(DevicePipelineTest, KindsThatTheirTypeOrShapeBeliesAreRefused) {
   for (auto [kind, dtype, extents] : {std::tuple(v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_FLOAT32, 2),
                                       {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_INT64, 2},

@@ -1,5 +1,6 @@
 #include "tests/unit/client/device/cuda/ops_against_host.h"
 
+#include <cstring>
 #include <iterator>
 #include <numeric>
 #include <random>
@@ -51,6 +52,25 @@ void MakeRows(int64_t samples, std::mt19937_64& random, RandomRows& made) {
     made.values[i] = static_cast<uint8_t>(random()) & (are_floats && (i + 1) % number_bytes == 0 ? 0xbb : 0xff);
   const auto first = std::span<const uint8_t>(made.values).first(made.rows.offsets[samples / 2] * row_bytes);
   made.rows.parts = {first, std::span<const uint8_t>(made.values).subspan(first.size())};
+}
+
+// Fills `places` with some of a sparse field's, and `values` with as many numbers.
+void MakeSparse(int64_t samples, std::mt19937_64& random, RandomRows& places, RandomRows* values) {
+  MakeRows(samples, random, places);
+  const int64_t bytes = ByteSize(places.field.dtype());
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    int64_t place = static_cast<int64_t>(random() % 3);
+    for (int64_t i = places.rows.offsets[sample]; i < places.rows.offsets[sample + 1]; ++i, place += 1 + random() % 3)
+      std::memcpy(places.values.data() + i * bytes, &place, bytes);
+  }
+  if (values == nullptr) return;
+  const std::vector<int64_t>& offsets = values->rows.offsets = places.rows.offsets;
+  const size_t value_bytes = ByteSize(values->field.dtype());
+  values->values.resize(offsets.back() * value_bytes);
+  for (size_t i = 0; i < values->values.size(); ++i)  // No NaN, as above.
+    values->values[i] = static_cast<uint8_t>(random()) & ((i + 1) % value_bytes == 0 ? 0xbb : 0xff);
+  const auto all = std::span<const uint8_t>(values->values);
+  values->rows.parts = {all.first(offsets[samples / 2] * value_bytes), all.subspan(offsets[samples / 2] * value_bytes)};
 }
 
 // Of a device op in text format.
@@ -111,6 +131,10 @@ std::vector<OpPipelines> AllOpPipelines() {
        {"ops { to_dtype { field: 'rows' dtype: DTYPE_BFLOAT16 } }",
         "ops { to_dtype { field: 'rows' dtype: DTYPE_FLOAT32 } } "
         "ops { normalize { field: 'rows' mean: [ 0, 1, 2 ] std: 3 } }"}},
+      {"Dense",
+       {"ops { to_dense { field: 'words' } }",
+        "ops { to_dtype { field: 'words' dtype: DTYPE_BFLOAT16 } } ops { to_dense { field: 'words' } } ",
+        "ops { to_dense { field: 'tags' } }"}},
       {"Together",
        {warps[0] + colors + blur + mask + erase("0") + flip + kFloat + erase("0") + mix_up + kPlanes +
         "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
@@ -152,7 +176,14 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   values.field.add_shape(3);
   RandomRows text_field{FieldOf("text", v1::FIELD_KIND_TEXT, v1::DTYPE_UINT8)};
   // Maps are there where they need not move.
-  const std::vector<v1::Field> without_maps = {image, label, values.field, bits, vector, text_field.field};
+  RandomRows words{FieldOf("words", v1::FIELD_KIND_SPARSE, v1::DTYPE_INT32)};
+  RandomRows word_values{FieldOf("words.values", v1::FIELD_KIND_RAGGED, kNumbers[random() % std::size(kNumbers)])};
+  RandomRows tags{FieldOf("tags", v1::FIELD_KIND_SPARSE, v1::DTYPE_INT64)};
+  for (int64_t extent : {3, 5}) words.field.add_dense_shape(extent);
+  tags.field.add_dense_shape(int64_t{1} << 33);
+  if (text.find("'tags'") != std::string::npos) tags.field = words.field, tags.field.set_name("tags");
+  const std::vector<v1::Field> without_maps = {
+      image, label, values.field, bits, vector, text_field.field, words.field, word_values.field, tags.field};
   std::vector<v1::Field> fields = without_maps;
   fields.insert(fields.end(), {map, binary});
   auto pipeline = DevicePipeline::Create(spec, fields);
@@ -181,9 +212,12 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
     vectors[i] = static_cast<uint8_t>(random()) & (are_floats && (i + 1) % number_bytes == 0 ? 0xbb : 0xff);
   MakeRows(rows, random, values);
   MakeRows(rows, random, text_field);
+  MakeSparse(rows, random, words, &word_values);
+  MakeSparse(rows, random, tags, nullptr);
   values.rows.field = 2, text_field.rows.field = 5;
-  HostBatch batch = {9, 3, positions, {images, labels, {}, packed, vectors, {}}, nullptr};
-  batch.variable = {values.rows, text_field.rows};
+  words.rows.field = 6, word_values.rows.field = 7, tags.rows.field = 8;
+  HostBatch batch = {9, 3, positions, {images, labels, {}, packed, vectors, {}, {}, {}, {}}, nullptr};
+  batch.variable = {values.rows, text_field.rows, words.rows, word_values.rows, tags.rows};
   if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
 
   const auto made = device.Submit(*pipeline, batch), expected = HostDevice()->Submit(*pipeline, batch);
