@@ -27,11 +27,17 @@ _BEGIN, _END = "<!-- ops: generated -->", "<!-- end of ops -->"
 _WIDTH = 120
 
 # Ops without a class and a row that are made from the proto: OwnOp's arguments are what each own op has.
-_LEFT_OUT = {"OwnOp"}
+_LEFT_OUT = {"OwnOp", "ToDense", "Resample", "RandomAudioCrop"}
 
 # Where torchvision's signature says what the proto cannot: arguments that go by name only, one that has to be given
 # though its place allows to leave it out, and defaults that the servers do not have, which are therefore sent.
-_MIX = ["*", "alpha: Optional[float] = None", "num_classes: Optional[int] = None", "field: Optional[str] = None"]
+_MIX = [
+    "*",
+    "alpha: Optional[float] = None",
+    "num_classes: Optional[int] = None",
+    "field: Optional[str] = None",
+    "per_sample: Optional[bool] = None",
+]
 _SIGNATURES = {
     "Grayscale": ["num_output_channels: int = 1"],  # The servers refuse 1, and say why: it must not become 3 unsaid.
     "ToMemoryFormat": ['memory_format: str = "channels_first"'],

@@ -48,7 +48,8 @@ OrderedJson FieldToJson(const Message& message, const FieldDescriptor& field) {
   return list;
 }
 
-// `sent` are the same fields as they come from the servers, which alone know their kinds.
+// `sent` are the same fields as they come from the servers, which alone know their kinds. What the device has padded has
+// one shape for all samples, and no kind.
 OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
   OrderedJson list = OrderedJson::array();
   for (const v1::Field& field : fields) {
@@ -56,9 +57,9 @@ OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobu
         list.emplace_back(OrderedJson{{"name", field.name()},
                                       {"dtype", DtypeName(field.dtype())},
                                       {"shape", std::vector<int64_t>(field.shape().begin(), field.shape().end())}});
-    v1::FieldKind kind = sent[static_cast<int>(list.size()) - 1].kind();
-    if (IsVariable(kind) && !IsVariable(field.kind()))
-      kind = v1::FIELD_KIND_UNSPECIFIED;  // The device gave it one size.
+    const v1::FieldKind was = sent[static_cast<int>(list.size()) - 1].kind();
+    const bool padded = IsVariable(was) && !IsVariable(field.kind());
+    const v1::FieldKind kind = padded ? v1::FIELD_KIND_UNSPECIFIED : was;
     if (kind != v1::FIELD_KIND_UNSPECIFIED) told["kind"] = KindName(kind);
     if (IsVariable(kind)) told["max_bytes"] = field.max_bytes();
     if (kind == v1::FIELD_KIND_SPARSE)

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-// What a batch drew. Row r is mixed with row r − 1, the first with the last.
+// What a batch drew, or one row of it. Row r is mixed with row r − 1, the first with the last.
 struct BatchDraw {
   enum class Kind { kNone, kMixUp, kCutMix };
   Kind kind = Kind::kNone;

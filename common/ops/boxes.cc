@@ -11,17 +11,18 @@ namespace stoker {
 namespace {
 
 constexpr double kDefaultLeast = 1;  // of a size and an area, torchvision's
-constexpr char kDefaultField[] = "boxes";
 constexpr int kMaxLabels = 64;
 
 // What a sample has, about: a box takes four numbers, and each of them a few comparisons.
 constexpr double kBoxes = 64;
 
-absl::Status ValidateLabels(const v1::SanitizeBoundingBoxes& op) {
-  const auto& labels = op.labels();
+}  // namespace
+
+absl::Status ValidateBoxLabels(const google::protobuf::Message& op, const std::string& field,
+                               const FieldNames& labels) {
   if (labels.size() > kMaxLabels)
     return Invalid(op, "labels", absl::StrCat(labels.size(), " fields, at most ", kMaxLabels));
-  const std::string boxes = op.field().empty() ? kDefaultField : op.field();
+  const std::string boxes = field.empty() ? kDefaultBoxes : field;
   for (const std::string& name : labels) {
     if (name.empty()) return Invalid(op, "labels", "a field needs a name");
     if (name == boxes)
@@ -32,18 +33,16 @@ absl::Status ValidateLabels(const v1::SanitizeBoundingBoxes& op) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::Status Description<v1::SanitizeBoundingBoxes>::Validate(const v1::SanitizeBoundingBoxes& op) {
   STOKER_RETURN_IF_ERROR(ValidateWithin(op, "min_size", op.min_size(), 0, kMaxExtent));
   STOKER_RETURN_IF_ERROR(ValidateWithin(op, "min_area", op.min_area(), 0, double{kMaxExtent} * kMaxExtent));
-  return ValidateLabels(op);
+  return ValidateBoxLabels(op, op.field(), op.labels());
 }
 
 void Description<v1::SanitizeBoundingBoxes>::FillDefaults(v1::SanitizeBoundingBoxes& op) {
   if (!op.has_min_size()) op.set_min_size(kDefaultLeast);
   if (!op.has_min_area()) op.set_min_area(kDefaultLeast);
-  if (op.field().empty()) op.set_field(kDefaultField);
+  if (op.field().empty()) op.set_field(kDefaultBoxes);
 }
 
 Cost Description<v1::SanitizeBoundingBoxes>::CostOf(const v1::SanitizeBoundingBoxes&, ImageSize, ImageSize) {

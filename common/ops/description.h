@@ -56,12 +56,15 @@ enum class Acts {
   kAsNested,    // Whatever the ops in it act on.
 };
 
+class SampleBoxes;
+
 // One op's draws for one image, and what comes of them.
 struct Drawing {
   const DrawKey& key;
   Draws draws;      // By `key`.
   ImageSize& size;  // The image's; becomes the output's.
   std::vector<OpParameters>& parameters;
+  const SampleBoxes* boxes = nullptr;  // The sample's, for ops that look at them; null where there are none.
 };
 
 // The answers of an op that has neither defaults nor short forms to write out, and keeps the image's size.

@@ -31,7 +31,7 @@ void ForEachMix(const v1::Op& op, F f) {
 
 absl::Status ValidateMix(const auto& op) {
   STOKER_RETURN_IF_ERROR(ValidateWithin(op, "alpha", op.has_alpha() ? op.alpha() : 1, kMinAlpha, kMaxAlpha));
-  return ValidateClasses(op, op.num_classes());
+  return op.num_classes() == 0 ? absl::OkStatus() : ValidateClasses(op, op.num_classes());
 }
 
 void FillMix(auto& op) {
@@ -64,13 +64,16 @@ absl::Status ValidateBatchChoice(const v1::RandomChoice& op) {
     const MixedLabels first = MixedLabelsOf(op.transforms(0)), labels = MixedLabelsOf(transform);
     if (labels.field != first.field || labels.classes != first.classes)
       return Invalid(op, "transforms", "all must have the same num_classes and field");
+    if (labels.per_sample != first.per_sample) return Invalid(op, "transforms", "all must have the same per_sample");
   }
   return absl::OkStatus();
 }
 
 MixedLabels MixedLabelsOf(const v1::Op& op) {
   MixedLabels labels;
-  ForEachMix(op, [&](const auto& mix) { labels = {mix.field().empty() ? "label" : mix.field(), mix.num_classes()}; });
+  ForEachMix(op, [&](const auto& mix) {
+    labels = {mix.field().empty() ? "label" : mix.field(), mix.num_classes(), mix.per_sample()};
+  });
   return labels;
 }
 

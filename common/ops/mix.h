@@ -16,13 +16,15 @@ namespace stoker {
 // Whether any of the op's transforms is MixUp or CutMix.
 bool ChoosesBatchOp(const v1::RandomChoice& op);
 
-// OK if all of them are, valid, and for the same labels.
+// OK if all of them are, valid, for the same labels, and all drawn for a batch or all for each sample.
 absl::Status ValidateBatchChoice(const v1::RandomChoice& op);
 
-// What a valid batch op mixes beside images: the field of labels, and how many classes these tell apart.
+// What a valid batch op mixes beside images: the field of labels, how many classes these tell apart where they are
+// whole numbers (0: they are floats), and whether each sample draws for itself.
 struct MixedLabels {
   std::string field;
   int64_t classes = 0;
+  bool per_sample = false;
 };
 MixedLabels MixedLabelsOf(const v1::Op& op);
 
@@ -50,7 +52,7 @@ struct Description<v1::CutMix> : SameSize<v1::CutMix> {
   static Cost CostOf(const v1::CutMix& op, ImageSize input, ImageSize output);
 };
 
-// Draws a valid batch op by `key` for images of `size`.
+// Draws a valid batch op by `key`, a batch's or a sample's, for images of `size`.
 BatchDraw DrawBatchOp(const v1::Op& op, const DrawKey& key, ImageSize size);
 
 // torchvision's CutMix of a drawn λ and center: the rectangle, cut where the image ends, and what is left of λ.

@@ -1,12 +1,12 @@
 #include "common/ops/mosaic.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/ops/append.h"
 #include "common/ops/arguments.h"
+#include "common/ops/boxes.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -18,19 +18,6 @@ constexpr int32_t kDefaultFill = 114;  // YOLOv5's gray
 Color FillOf(const v1::Mosaic& op) {
   if (!op.fill().empty()) return ColorOf(op.fill());
   return {kDefaultFill, kDefaultFill, kDefaultFill};
-}
-
-absl::Status ValidateLabels(const v1::Mosaic& op) {
-  constexpr int kMaxLabels = 64;
-  const auto& labels = op.labels();
-  if (labels.size() > kMaxLabels)
-    return Invalid(op, "labels", absl::StrCat(labels.size(), " fields, at most ", kMaxLabels));
-  for (const std::string& name : labels) {
-    if (name.empty()) return Invalid(op, "labels", "a field needs a name");
-    if (std::count(labels.begin(), labels.end(), name) > 1)
-      return Invalid(op, "labels", absl::StrCat("'", name, "' stands twice"));
-  }
-  return absl::OkStatus();
 }
 
 // Returns the largest size that fits into `box` and has the aspect ratio of `image`, rounded to whole pixels, halves
@@ -59,7 +46,7 @@ absl::Status Description<v1::Mosaic>::Validate(const v1::Mosaic& op) {
     return Invalid(op, "center_range", absl::StrCat("give two numbers, from and to; found ", op.center_range_size()));
   STOKER_RETURN_IF_ERROR(ValidateRangeWithin(op, "center_range", RangeOr(kDefaultCenter, op.center_range()), 0, 1));
   if (op.has_p() && op.p() == 0) return Invalid(op, "p", "with 0 it joins nothing; leave it out, and Resize instead");
-  STOKER_RETURN_IF_ERROR(ValidateLabels(op));
+  STOKER_RETURN_IF_ERROR(ValidateBoxLabels(op, "", op.labels()));
   return ValidateFill(op);
 }
 

@@ -62,7 +62,7 @@ absl::Status DrawTransform(const google::protobuf::Message& op, const Transforms
                            Drawing& drawing) {
   DrawKey key = drawing.key;
   key.op = NestedOp(drawing.key.op, index);
-  return At(op, index, DrawOp(transforms[index], key, drawing.size, drawing.parameters));
+  return At(op, index, DrawOp(transforms[index], key, drawing.size, drawing.parameters, drawing.boxes));
 }
 
 std::optional<ImageSize> SizeAfter(const Transforms& transforms, std::optional<ImageSize> size) {

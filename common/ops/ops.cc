@@ -150,8 +150,9 @@ ImageSize MostSize(const v1::Op& op, ImageSize input) {
   });
 }
 
-absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters) {
-  Drawing drawing = {key, Draws(key), size, parameters};
+absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters,
+                    const SampleBoxes* boxes) {
+  Drawing drawing = {key, Draws(key), size, parameters, boxes};
   return VisitOp(op, [&]<typename Arguments>(const Arguments& arguments) -> absl::Status {
     if constexpr (HasProbability<Arguments>)
       if (!drawing.draws.Bernoulli(ProbabilityOf(arguments))) return absl::OkStatus();

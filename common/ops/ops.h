@@ -59,9 +59,11 @@ std::optional<ImageSize> OutputSize(const v1::Op& op, std::optional<ImageSize> i
 ImageSize MostSize(const v1::Op& op, ImageSize input);
 
 // Draws the op's parameters by `key` for an image of `size`, which becomes the output's, and appends them to
-// `parameters`. Requires a valid op that can run on the server. FailedPrecondition where the op cannot take an image
-// of this size: the pipeline's fault, not the sample's.
-absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters);
+// `parameters`, which has what was drawn before. An op that looks at the sample's boxes takes a null `boxes` for none.
+// Requires a valid op that can run on the server. FailedPrecondition where the op cannot take an image of this size:
+// the pipeline's fault, not the sample's.
+absl::Status DrawOp(const v1::Op& op, const DrawKey& key, ImageSize& size, std::vector<OpParameters>& parameters,
+                    const SampleBoxes* boxes = nullptr);
 
 // How a device runs the op, which is valid and holds no others, on an image of `input`.
 DeviceTraits DeviceTraitsOf(const v1::Op& op, ImageSize input);

@@ -26,7 +26,8 @@ struct CropParameters {
   ImageSize size;
   Color fill = {0, 0, 0};
   v1::PaddingMode padding = v1::PADDING_MODE_CONSTANT;
-  int32_t map_fill = 0;  // of label maps
+  int32_t map_fill = 0;           // of label maps
+  bool leaves_out_boxes = false;  // whether boxes whose centers lie outside are left out: RandomIoUCrop's
   friend bool operator==(const CropParameters&, const CropParameters&) = default;
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMaxChannels = 1 << 12;
 constexpr int kMaxDimensions = 8;
+constexpr int64_t kMaxRows = 1 << 20;  // of a padded sample
 
 }  // namespace
 
@@ -63,6 +64,22 @@ void Description<v1::OneHot>::FillDefaults(v1::OneHot& op) {
   if (op.dtype() == v1::DTYPE_UNSPECIFIED) op.set_dtype(v1::DTYPE_FLOAT32);
 }
 
+absl::Status Description<v1::LabelSmoothing>::Validate(const v1::LabelSmoothing& op) {
+  return ValidateGiven(op, "smoothing", op.has_smoothing(), op.smoothing(), 0, 1);
+}
+
+void Description<v1::LabelSmoothing>::FillDefaults(v1::LabelSmoothing& op) {
+  if (op.field().empty()) op.set_field("label");
+}
+
+absl::Status Description<v1::ToPadded>::Validate(const v1::ToPadded& op) {
+  if (op.field().empty()) return Invalid(op, "field", "must be given");
+  if (op.rows() < 1 || op.rows() > kMaxRows)
+    return Invalid(op, "rows", absl::StrCat("must be given, from 1 to ", kMaxRows, "; found ", op.rows()));
+  if (!std::isfinite(op.fill())) return Invalid(op, "fill", "must be finite");
+  return absl::OkStatus();
+}
+
 absl::Status Description<v1::UnpackBits>::Validate(const v1::UnpackBits& op) {
   if (op.field().empty()) return Invalid(op, "field", "must be given");
   if (op.shape().empty() || op.shape_size() > kMaxDimensions)
@@ -99,6 +116,13 @@ Cost Description<v1::ToMemoryFormat>::CostOf(const v1::ToMemoryFormat&, ImageSiz
 }
 Cost Description<v1::OneHot>::CostOf(const v1::OneHot& op, ImageSize, ImageSize) {
   return {static_cast<double>(op.num_classes()), 8.0 * op.num_classes()};
+}
+Cost Description<v1::LabelSmoothing>::CostOf(const v1::LabelSmoothing&, ImageSize, ImageSize) {
+  constexpr double kClasses = 1000;  // The op alone does not know how many there are.
+  return {2 * kClasses, 4 * kClasses};
+}
+Cost Description<v1::ToPadded>::CostOf(const v1::ToPadded& op, ImageSize, ImageSize) {
+  return {static_cast<double>(op.rows()), 4.0 * static_cast<double>(op.rows())};
 }
 Cost Description<v1::UnpackBits>::CostOf(const v1::UnpackBits& op, ImageSize, ImageSize) {
   double elements = 1;

@@ -53,6 +53,25 @@ struct Description<v1::OneHot> : SameSize<v1::OneHot> {
 };
 
 template <>
+struct Description<v1::LabelSmoothing> : SameSize<v1::LabelSmoothing> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnField;
+  static absl::Status Validate(const v1::LabelSmoothing& op);
+  static void FillDefaults(v1::LabelSmoothing& op);
+  static bool IsDeterministic(const v1::LabelSmoothing&) { return true; }
+  static Cost CostOf(const v1::LabelSmoothing& op, ImageSize input, ImageSize output);
+};
+
+template <>
+struct Description<v1::ToPadded> : SameSize<v1::ToPadded> {
+  static constexpr Placements kPlacements = kDeviceOnly;
+  static constexpr Acts kActs = Acts::kOnField;
+  static absl::Status Validate(const v1::ToPadded& op);
+  static bool IsDeterministic(const v1::ToPadded&) { return true; }
+  static Cost CostOf(const v1::ToPadded& op, ImageSize input, ImageSize output);
+};
+
+template <>
 struct Description<v1::UnpackBits> : SameSize<v1::UnpackBits> {
   static constexpr Placements kPlacements = kDeviceOnly;
   static constexpr Acts kActs = Acts::kOnField;

@@ -10,6 +10,7 @@
 #include "common/ops/elastic.h"
 #include "common/ops/erase.h"
 #include "common/ops/filter.h"
+#include "common/ops/iou_crop.h"
 #include "common/ops/mix.h"
 #include "common/ops/mosaic.h"
 #include "common/ops/nested.h"
@@ -78,10 +79,10 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kElasticTransform: return f(op.elastic_transform());
     case v1::Op::kAugMix: return f(op.aug_mix());
     case v1::Op::kToDense: return f(op.to_dense());
-    case v1::Op::kRandomIouCrop:  // The ones from here on are not written yet.
-    case v1::Op::kLabelSmoothing:
-    case v1::Op::kToPadded:
-    case v1::Op::kResample:
+    case v1::Op::kRandomIouCrop: return f(op.random_iou_crop());
+    case v1::Op::kLabelSmoothing: return f(op.label_smoothing());
+    case v1::Op::kToPadded: return f(op.to_padded());
+    case v1::Op::kResample:  // The ones from here on are not written yet.
     case v1::Op::kRandomAudioCrop:
     case v1::Op::OP_NOT_SET: break;
   }

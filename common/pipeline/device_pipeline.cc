@@ -1,12 +1,16 @@
 #include "common/pipeline/device_pipeline.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <span>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/fields/cast.h"
 #include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/ops/mix.h"
@@ -56,6 +60,8 @@ class DevicePipeline::Builder {
     if (op.has_unpack_bits()) return AddUnpackBits(op.unpack_bits(), index);
     if (op.has_to_dense()) return AddToDense(op.to_dense(), index);
     if (const int native = NativeFieldOf(op); native >= 0) return AddToNative(op, native, index);
+    if (op.has_label_smoothing()) return AddSmoothing(op.label_smoothing(), index);
+    if (op.has_to_padded()) return AddToPadded(op.to_padded(), index);
     if (op.has_to_dtype() && !op.to_dtype().field().empty()) return AddToDtypeOf(op.to_dtype(), index);
     if (op.has_normalize() && !op.normalize().field().empty()) return AddNormalizeOf(op.normalize(), index);
     STOKER_RETURN_IF_ERROR(NeedImage());
@@ -188,6 +194,8 @@ class DevicePipeline::Builder {
     if (device_.fields_[field].kind() == v1::FIELD_KIND_BINARY_MAP)
       return absl::InvalidArgumentError(
           absl::StrCat("field '", name, "' is a binary_map, whose bits are unpacked without an op; leave it out"));
+    if (device_.programs_[field].padded_rows > 0)
+      return absl::InvalidArgumentError(absl::StrCat("field '", name, "' is padded already; put it before ToPadded"));
     return field;
   }
 
@@ -263,13 +271,120 @@ class DevicePipeline::Builder {
     if (image_.mixes_pixels && !floats())
       return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
     const MixedLabels labels = MixedLabelsOf(op);
-    STOKER_ASSIGN_OR_RETURN(const int field, Named(labels.field));
-    if (!device_.fields_[field].shape().empty())
-      return absl::InvalidArgumentError(
-          absl::StrCat("field '", labels.field, "' is not one whole number a sample (labels are made one-hot here)"));
     device_.mix_op_ = index;
-    return MakeOneHot(field, v1::DTYPE_FLOAT32,
-                      {.kind = FieldProgram::Kind::kMixedLabel, .classes = labels.classes, .op = index});
+    device_.mixes_each_ = labels.per_sample;
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(labels.field));
+    return labels.classes > 0 ? MixClasses(field, labels.classes, index) : MixFloats(field, index);
+  }
+
+  // Makes whole numbers one-hot, and mixes these.
+  absl::Status MixClasses(int field, int64_t classes, int index) {
+    const v1::Field& named = device_.fields_[field];
+    if (IsDeviceFloat(named.dtype()) && device_.programs_[field].kind != FieldProgram::Kind::kImage)
+      return absl::InvalidArgumentError(absl::StrCat("field '", named.name(), "' has ", DtypeName(named.dtype()),
+                                                     " already, and num_classes is for whole numbers; leave it out"));
+    if (!named.shape().empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", named.name(), "' is not one whole number a sample (labels are made one-hot here)"));
+    STOKER_RETURN_IF_ERROR(
+        MakeOneHot(field, v1::DTYPE_FLOAT32, {.kind = FieldProgram::Kind::kOneHot, .classes = classes, .op = index}));
+    device_.programs_[field].mixed = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status MixFloats(int field, int index) {
+    const v1::Field& named = device_.fields_[field];
+    if (named.shape().empty() && IsWholeNumber(named.dtype()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", named.name(), "' has ", DtypeName(named.dtype()),
+                       ", whole numbers; say in num_classes how many classes there are, or put OneHot before it"));
+    STOKER_ASSIGN_OR_RETURN(FieldProgram * program, LabelsOf(field, index));
+    if (named.shape_size() != 1)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", named.name(), "' has ", named.shape_size(),
+                       " dimensions; labels that are mixed are one vector of floats a sample"));
+    program->mixed = true;
+    return absl::OkStatus();
+  }
+
+  // Returns the program of a field of floats, which OneHot or ToDtype may have made, and takes those that came so.
+  absl::StatusOr<FieldProgram*> LabelsOf(int field, int index) {
+    const v1::Field& named = device_.fields_[field];
+    FieldProgram& program = device_.programs_[field];
+    STOKER_RETURN_IF_ERROR(CheckOneSize(named));
+    if (field == ImageField(device_.fields_) || program.kind == FieldProgram::Kind::kImage || IsMap(named.kind()))
+      return absl::InvalidArgumentError(absl::StrCat("field '", named.name(), "' has no labels in floats, but is ",
+                                                     IsMap(named.kind()) ? "a map" : "the image"));
+    if (!IsDeviceFloat(named.dtype()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", named.name(), "' has ", DtypeName(named.dtype()), ", not floats; put ",
+                       IsWholeNumber(named.dtype()) ? "OneHot, or ToDtype where it is a vector already,"
+                                                    : "ToDtype to float32, float16 or bfloat16",
+                       " before it"));
+    if (program.kind == FieldProgram::Kind::kAsItCame) program = {.kind = FieldProgram::Kind::kScale, .op = index};
+    labels_.push_back(field);
+    return &program;
+  }
+
+  bool IsLabels(int field) const { return std::count(labels_.begin(), labels_.end(), field) > 0; }
+
+  // Appends y · (1 − smoothing) + smoothing / K.
+  absl::Status AddSmoothing(const v1::LabelSmoothing& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field().empty() ? "label" : op.field()));
+    STOKER_ASSIGN_OR_RETURN(FieldProgram * program, LabelsOf(field, index));
+    const v1::Field& made = device_.fields_[field];
+    if (made.shape().empty())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "field '", made.name(), "' has one number a sample, and no classes to smooth; put OneHot first"));
+    const double kept = 1 - op.smoothing();
+    const double spread = op.smoothing() / static_cast<double>(made.shape(made.shape_size() - 1));
+    if (program->mixed) {
+      program->scale_after = static_cast<float>(program->scale_after * kept);
+      program->bias_after = static_cast<float>(program->bias_after * kept + spread);
+      return absl::OkStatus();
+    }
+    if (program->scale.empty()) program->scale = {1}, program->bias = {0};
+    for (float& scale : program->scale) scale = static_cast<float>(scale * kept);
+    for (float& bias : program->bias) bias = static_cast<float>(bias * kept + spread);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddToPadded(const v1::ToPadded& op, int index) {
+    STOKER_ASSIGN_OR_RETURN(const int field, Named(op.field()));
+    v1::Field& made = device_.fields_[field];
+    if (!IsVariable(made.kind()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("the samples of field '", made.name(), "' have one size; leave it out"));
+    if (made.kind() == v1::FIELD_KIND_SPARSE || made.kind() == v1::FIELD_KIND_RAGGED_IMAGE || IsCompanion(made.name()))
+      return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' is no list of rows; leave it out"));
+    FieldProgram& program = device_.programs_[field];
+    STOKER_ASSIGN_OR_RETURN(program.fill, FillBits(op.fill(), made.dtype()));
+    program.padded_rows = op.rows();
+    if (program.kind == FieldProgram::Kind::kAsItCame) program.op = index;
+    v1::Field padded;
+    padded.set_name(made.name());
+    padded.set_dtype(made.dtype());
+    padded.add_shape(op.rows());
+    padded.mutable_shape()->MergeFrom(made.shape());
+    made = padded;
+    return absl::OkStatus();
+  }
+
+  // Returns the bits of `fill` as an element of `dtype`.
+  static absl::StatusOr<uint64_t> FillBits(double fill, v1::Dtype dtype) {
+    if (dtype == v1::DTYPE_FLOAT64) return std::bit_cast<uint64_t>(fill);
+    if (!IsWholeNumber(dtype)) {
+      uint8_t bytes[sizeof(uint64_t)] = {};
+      StoreFloat(NumberOf(dtype), static_cast<float>(fill), bytes);
+      uint64_t bits = 0;
+      std::memcpy(&bits, bytes, sizeof bits);
+      return bits;
+    }
+    const int bits = static_cast<int>(8 * ByteSize(dtype)) - (dtype == v1::DTYPE_UINT8 ? 0 : 1);
+    const double least = dtype == v1::DTYPE_UINT8 ? 0 : -std::ldexp(1.0, bits), beyond = std::ldexp(1.0, bits);
+    if (fill != std::floor(fill) || fill < least || fill >= beyond)
+      return absl::InvalidArgumentError(absl::StrCat("ToPadded.fill: ", fill, " is no ", DtypeName(dtype)));
+    return static_cast<uint64_t>(static_cast<int64_t>(fill));
   }
 
   // Returns the field of numbers that `name` says, neither an image nor a map, and makes it one that is scaled.
@@ -286,6 +401,9 @@ class DevicePipeline::Builder {
           absl::StrCat("field '", name, "' is ", KindName(named.kind()), ", which stays as it is; leave the op out"));
     if (ByteSize(named.dtype()) == 0)
       return absl::InvalidArgumentError(absl::StrCat("field '", name, "' has no numbers"));
+    if (IsLabels(field))
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", name, "' is smoothed or mixed already; put it before LabelSmoothing, MixUp, CutMix"));
     if (device_.programs_[field].kind != FieldProgram::Kind::kScale)
       STOKER_RETURN_IF_ERROR(Take(field, {.kind = FieldProgram::Kind::kScale, .op = index}));
     return field;
@@ -416,6 +534,7 @@ class DevicePipeline::Builder {
   ImageProgram& image_;
   std::vector<double> scale_, bias_, erase_value_;
   std::map<int, NativeImage> native_;  // by field
+  std::vector<int> labels_;  // fields that were smoothed or mixed
 };
 
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,
@@ -466,10 +585,17 @@ BatchDraw DevicePipeline::DrawBatch(uint64_t seed, uint64_t epoch, uint64_t firs
   return DrawBatchOp(pipeline_.ops(mix_op_), key, image_.out);
 }
 
+std::vector<BatchDraw> DevicePipeline::DrawRows(uint64_t seed, uint64_t epoch, uint64_t first_position,
+                                                std::span<const uint64_t> positions) const {
+  if (!mixes_each_) return std::vector<BatchDraw>(positions.size(), DrawBatch(seed, epoch, first_position));
+  std::vector<BatchDraw> draws;
+  for (uint64_t position : positions) draws.push_back(DrawBatch(seed, epoch, position));
+  return draws;
+}
+
 absl::Status DevicePipeline::CheckClasses(int field, const void* values, int64_t count) const {
   const FieldProgram& program = programs_[field];
-  if (program.kind != FieldProgram::Kind::kOneHot && program.kind != FieldProgram::Kind::kMixedLabel)
-    return absl::OkStatus();
+  if (program.kind != FieldProgram::Kind::kOneHot) return absl::OkStatus();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t value = WholeNumberAt(values, source_fields_[field].dtype(), i);
     if (value < 0 || value >= program.classes)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,17 +45,26 @@ class DevicePipeline {
       kAsItCame,
       kImage,       // what image() says
       kOneHot,      // `classes` numbers for each whole number of the field: 1 at its class, 0 elsewhere
-      kMixedLabel,  // kOneHot in float32, mixed with another row of the batch: λ · own + (1 − λ) · other
       kUnpackBits,  // one element for each bit
       kWiden,       // the same whole numbers, as int64
       kScale,       // each number x as x · scale + bias, in float32, of the field's new dtype
       kDense,  // of sparse samples the arrays that they stand for, with the values that the next field has, or ones
     };
     Kind kind = Kind::kAsItCame;
-    int64_t classes = 0;                   // kOneHot, kMixedLabel
+    int64_t classes = 0;                   // kOneHot
     bool least_significant_first = false;  // kUnpackBits: the order of a byte's bits
-    std::vector<float> scale, bias;        // kScale: see Scaling in common/fields/cast.h
+    std::vector<float> scale, bias;        // kScale, kOneHot (of its 1 and 0): see Scaling in common/fields/cast.h
     int op = -1;                           // index in the pipeline of the op that makes the field; −1: its kind does
+
+    // kScale, kOneHot: whether each row is then mixed with another one of the batch, λ · own + (1 − λ) · other, and
+    // what becomes of each mixed number x: x · scale_after + bias_after. All is float32, and rounded last.
+    bool mixed = false;
+    float scale_after = 1, bias_after = 0;
+
+    // kAsItCame, kScale, of samples that differ in size: how many rows each is given, cut off or filled up by an
+    // element with the bits `fill`. 0: as many as it has.
+    int64_t padded_rows = 0;
+    uint64_t fill = 0;
   };
 
   // Joins `pipeline`, which need not be valid, to a span's `fields`. InvalidArgument names the op that cannot run.
@@ -80,7 +90,14 @@ class DevicePipeline {
   // Draws what a batch needs. `first_position` is the position of its first row.
   BatchDraw DrawBatch(uint64_t seed, uint64_t epoch, uint64_t first_position) const;
 
-  // Checks `count` values of field number `field`, as they came, against the classes of its kOneHot or kMixedLabel.
+  // Whether each row of a batch draws for itself how it is mixed: DrawBatch by its own position.
+  bool mixes_each() const { return mixes_each_; }
+
+  // Draws what each row of a batch needs, in order. All are equal unless mixes_each().
+  std::vector<BatchDraw> DrawRows(uint64_t seed, uint64_t epoch, uint64_t first_position,
+                                  std::span<const uint64_t> positions) const;
+
+  // Checks `count` values of field number `field`, as they came, against the classes of its kOneHot.
   // InvalidArgument names the op and the first value that has no class. OK for fields of other kinds.
   absl::Status CheckClasses(int field, const void* values, int64_t count) const;
 
@@ -97,6 +114,7 @@ class DevicePipeline {
   DeviceSteps steps_;  // draws for image_.steps
   int erase_op_ = -1;  // index of the RandomErasing that follows ToDtype; −1: there is none
   int mix_op_ = -1;    // index of MixUp, CutMix or a RandomChoice of them; −1: there is none
+  bool mixes_each_ = false;
 };
 
 }  // namespace stoker

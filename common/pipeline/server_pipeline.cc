@@ -93,6 +93,13 @@ std::optional<int32_t> FillBeyondBytes(const v1::Op& op) {
   return fill < 0 || fill > UINT8_MAX ? std::optional(fill) : std::nullopt;
 }
 
+// Appends the op, if it is a RandomIoUCrop, and those inside of it to `crops`, with their defaults.
+void AppendBoxCrops(const v1::Op& op, std::vector<v1::RandomIoUCrop>& crops) {
+  if (op.has_random_iou_crop()) crops.push_back(WithDefaults(op).random_iou_crop());
+  if (const auto* transforms = NestedTransforms(op))
+    for (const v1::Op& inner : *transforms) AppendBoxCrops(inner, crops);
+}
+
 // Checks that what `op` makes of an image of `size` has at most `max_pixels`, and also what a resize keeps between its
 // two passes. Sets `size` to that of the result.
 absl::Status CheckPixels(const OpParameters& op, ImageSize& size, uint64_t max_pixels) {
@@ -365,6 +372,7 @@ absl::Status ServerPipeline::CheckOutputs() {
   STOKER_RETURN_IF_ERROR(CheckPoints());
   STOKER_RETURN_IF_ERROR(CheckOwnOps());
   STOKER_RETURN_IF_ERROR(CheckCasts());
+  STOKER_RETURN_IF_ERROR(AddBoxCrops());
   STOKER_RETURN_IF_ERROR(AddSanitizers());
   const bool has_image =
       std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); });
@@ -457,6 +465,52 @@ absl::Status ServerPipeline::CheckCasts() const {
   return absl::OkStatus();
 }
 
+absl::Status ServerPipeline::AddBoxCrops() {
+  for (int i = 0; i < ops_; ++i) {
+    std::vector<v1::RandomIoUCrop> crops;
+    AppendBoxCrops(pipeline_.ops(i), crops);
+    for (const v1::RandomIoUCrop& crop : crops)
+      if (const absl::Status status = AddBoxCrop(crop); !status.ok())
+        return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: RandomIoUCrop: ", status.message()));
+  }
+  std::vector<v1::RandomIoUCrop> of_views;
+  for (const v1::Views& views : pipeline_.views())
+    for (const v1::Op& op : views.ops()) AppendBoxCrops(op, of_views);
+  if (of_views.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("pipeline.views: RandomIoUCrop looks at boxes, and views have none; leave it out");
+}
+
+absl::Status ServerPipeline::AddBoxCrop(const v1::RandomIoUCrop& op) {
+  STOKER_ASSIGN_OR_RETURN(const BoxRows rows, BoxRowsNamed(op.field(), op.labels()));
+  if (cropped_boxes_.has_value() &&
+      (rows.boxes != cropped_boxes_->boxes || rows.followers != cropped_boxes_->followers))
+    return absl::InvalidArgumentError("names another field or other labels than the RandomIoUCrop before it");
+  STOKER_RETURN_IF_ERROR(CheckHasCanvas());
+  cropped_boxes_ = rows;
+  box_crops_.push_back(op);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ServerPipeline::BoxRows> ServerPipeline::BoxRowsNamed(
+    const std::string& field, const google::protobuf::RepeatedPtrField<std::string>& labels) const {
+  BoxRows rows;
+  STOKER_ASSIGN_OR_RETURN(rows.boxes, RowsNamed("field", field));
+  if (outputs_[rows.boxes].field.kind() != v1::FIELD_KIND_BOXES)
+    return absl::InvalidArgumentError(
+        absl::StrCat("field: '", field, "' is ", KindName(outputs_[rows.boxes].field.kind()), ", not boxes"));
+  for (const std::string& name : labels) {
+    STOKER_ASSIGN_OR_RETURN(rows.followers.emplace_back(), RowsNamed("labels", name));
+  }
+  return rows;
+}
+
+// Checks that there is an image that boxes lie on.
+absl::Status ServerPipeline::CheckHasCanvas() const {
+  if (std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); }))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError("needs the image that the boxes lie on, and no field that is sent is one");
+}
+
 absl::Status ServerPipeline::AddSanitizers() {
   for (int i = 0; i < ops_; ++i) {
     if (!pipeline_.ops(i).has_sanitize_bounding_boxes()) continue;
@@ -478,23 +532,23 @@ absl::Status ServerPipeline::AddSanitizer(const v1::SanitizeBoundingBoxes& given
   full = WithDefaults(full);
   const v1::SanitizeBoundingBoxes& op = full.sanitize_bounding_boxes();
   Sanitizer sanitizer{.min_size = op.min_size(), .min_area = op.min_area()};
-  STOKER_ASSIGN_OR_RETURN(sanitizer.boxes, RowsNamed("field", op.field()));
-  if (outputs_[sanitizer.boxes].field.kind() != v1::FIELD_KIND_BOXES)
-    return absl::InvalidArgumentError(
-        absl::StrCat("field: '", op.field(), "' is ", KindName(outputs_[sanitizer.boxes].field.kind()), ", not boxes"));
-  for (const std::string& name : op.labels()) {
-    STOKER_ASSIGN_OR_RETURN(sanitizer.followers.emplace_back(), RowsNamed("labels", name));
-  }
-  const auto has = [](const Sanitizer& one, size_t field) {
-    return one.boxes == field || std::find(one.followers.begin(), one.followers.end(), field) != one.followers.end();
+  STOKER_ASSIGN_OR_RETURN(sanitizer.rows, BoxRowsNamed(op.field(), op.labels()));
+  const auto has = [](const BoxRows& rows, size_t field) {
+    return rows.boxes == field ||
+           std::find(rows.followers.begin(), rows.followers.end(), field) != rows.followers.end();
   };
-  for (const Sanitizer& other : sanitizers_)
-    for (size_t i = 0; i < outputs_.size(); ++i)
-      if (has(sanitizer, i) && has(other, i))
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (!has(sanitizer.rows, i)) continue;
+    for (const Sanitizer& other : sanitizers_)
+      if (has(other.rows, i))
         return absl::InvalidArgumentError(absl::StrCat(
             "'", outputs_[i].field.name(), "' loses rows by another SanitizeBoundingBoxes already; have one of them"));
-  if (std::none_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); }))
-    return absl::InvalidArgumentError("needs the image that the boxes lie on, and no field that is sent is one");
+    if (cropped_boxes_.has_value() && has(*cropped_boxes_, sanitizer.rows.boxes) && !has(*cropped_boxes_, i))
+      return absl::InvalidArgumentError(
+          absl::StrCat("labels: '", outputs_[i].field.name(),
+                       "' keeps the rows of boxes that RandomIoUCrop leaves out; name it in RandomIoUCrop.labels too"));
+  }
+  STOKER_RETURN_IF_ERROR(CheckHasCanvas());
   sanitizers_.push_back(std::move(sanitizer));
   return absl::OkStatus();
 }
@@ -537,7 +591,8 @@ v1::JpegScaling ServerPipeline::jpeg_scaling() const {
 }
 
 absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& output, uint32_t view, ImageSize size,
-                                                               uint64_t seed, uint64_t epoch, uint64_t position) const {
+                                                               uint64_t seed, uint64_t epoch, uint64_t position,
+                                                               const SampleBoxes* boxes) const {
   std::vector<OpParameters> parameters;
   const std::span<const v1::Op* const> ops = OpsOf(output);
   for (size_t i = output.first_op; i < ops.size(); ++i) {
@@ -545,7 +600,7 @@ absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& out
         .seed = seed, .epoch = epoch, .position = position, .op = i, .view = uint64_t{output.first_view} + view};
     ImageSize made = size;
     const size_t first = parameters.size();
-    absl::Status status = DrawOp(*ops[i], key, size, parameters);
+    absl::Status status = DrawOp(*ops[i], key, size, parameters, boxes);
     for (size_t p = first; p < parameters.size() && status.ok(); ++p)
       status = CheckPixels(parameters[p], made, max_pixels());
     if (status.ok()) continue;

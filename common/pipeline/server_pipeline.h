@@ -12,6 +12,7 @@
 #include "common/fields/span_layout.h"
 #include "common/ops/cost.h"
 #include "common/ops/parameters.h"
+#include "common/ops/sample_boxes.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
 
@@ -62,11 +63,19 @@ class ServerPipeline {
   // The fields of a span, in payload order.
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // A SanitizeBoundingBoxes: which rows of boxes stay, and with them those of other fields. Fields are indexes of
-  // outputs, whose samples differ in size.
-  struct Sanitizer {
+  // A field of boxes, and the fields with a row for each box. They are indexes of outputs, whose samples differ in
+  // size.
+  struct BoxRows {
     size_t boxes = 0;
     std::vector<size_t> followers;
+  };
+
+  // The boxes that RandomIoUCrop looks at, whose rows it leaves out; nothing where there is no such op.
+  const std::optional<BoxRows>& cropped_boxes() const { return cropped_boxes_; }
+
+  // A SanitizeBoundingBoxes: which rows of boxes stay.
+  struct Sanitizer {
+    BoxRows rows;
     double min_size = 0, min_area = 0;
   };
   const std::vector<Sanitizer>& sanitizers() const { return sanitizers_; }
@@ -100,10 +109,11 @@ class ServerPipeline {
   v1::JpegScaling jpeg_scaling() const;
 
   // Draws what the ops of view number `view` < output.view_count do to the image of `size` at `position`. A map's ops
-  // are those of the image that it lies on.
+  // are those of the image that it lies on. `boxes` are those of cropped_boxes(), null where there are none.
   // FailedPrecondition names an op that cannot take an image of this size.
   absl::StatusOr<std::vector<OpParameters>> Draw(const Output& output, uint32_t view, ImageSize size, uint64_t seed,
-                                                 uint64_t epoch, uint64_t position) const;
+                                                 uint64_t epoch, uint64_t position,
+                                                 const SampleBoxes* boxes = nullptr) const;
 
   // What making one sample takes at most, if its encoded images have the size `encoded`: decoding each once, and all
   // ops of all views.
@@ -145,8 +155,15 @@ class ServerPipeline {
   absl::Status CheckMaps() const;
   absl::Status CheckPoints() const;
   absl::Status CheckOwnOps() const;
+  absl::Status AddBoxCrops();
+  absl::Status AddBoxCrop(const v1::RandomIoUCrop& op);
   absl::Status AddSanitizers();
   absl::Status AddSanitizer(const v1::SanitizeBoundingBoxes& op);
+
+  // Finds the boxes and what goes with them by the arguments of an op.
+  absl::StatusOr<BoxRows> BoxRowsNamed(const std::string& field,
+                                       const google::protobuf::RepeatedPtrField<std::string>& labels) const;
+  absl::Status CheckHasCanvas() const;
 
   // Returns the output of that name whose samples differ in size. InvalidArgument where there is none.
   absl::StatusOr<size_t> RowsNamed(const std::string& key, const std::string& name) const;
@@ -166,8 +183,9 @@ class ServerPipeline {
   // What making one image or map of several takes, their decoding with it.
   Cost CostOfJoining(ImageSize encoded) const;
 
-  // What moving all boxes or keypoints of a sample takes.
+  // What moving all boxes or keypoints of a sample takes, and what drawing by boxes does.
   Cost CostOfPoints(const Output& output) const;
+  Cost CostOfBoxCrops() const;
 
   // Returns the ops of an image that run on the server.
   std::span<const v1::Op* const> OpsOf(const Output& output) const;
@@ -175,6 +193,8 @@ class ServerPipeline {
   v1::Pipeline pipeline_;
   int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
+  std::optional<BoxRows> cropped_boxes_;
+  std::vector<v1::RandomIoUCrop> box_crops_;
   std::vector<Sanitizer> sanitizers_;
   std::optional<Joining> joining_;
   SpanLayout layout_;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/fields/schema.h"
+#include "common/ops/iou_crop.h"
 #include "common/ops/mosaic.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/server_pipeline.h"
@@ -41,8 +42,18 @@ Cost ServerPipeline::CostOfJoining(ImageSize encoded) const {
   return double{kMosaicCells} * CostOfPixels(encoded, kDecodingArithmetic) + stoker::CostOf(pipeline_.ops(0), encoded);
 }
 
-Cost ServerPipeline::CostOf(ImageSize encoded) const {
+// The ops are drawn once, whatever lies on the image.
+Cost ServerPipeline::CostOfBoxCrops() const {
   Cost cost = kNoCost;
+  if (!cropped_boxes_.has_value()) return cost;
+  const v1::Field& boxes = outputs_[cropped_boxes_->boxes].field;
+  const double rows = static_cast<double>(boxes.max_bytes()) / static_cast<double>(RowBytes(boxes));
+  for (const v1::RandomIoUCrop& op : box_crops_) cost = cost + CostOfDrawing(op, rows);
+  return cost;
+}
+
+Cost ServerPipeline::CostOf(ImageSize encoded) const {
+  Cost cost = CostOfBoxCrops();
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
     if (output.cast.has_value()) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/ops/ops.h"
+#include "common/ops/sample_boxes.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/augment/image_plan.h"
@@ -40,12 +41,27 @@ struct Drawn {
   std::vector<int> ops;  // for each of `parameters`, the index of the op that drew it
 };
 
+// One box in the middle of the image, which has `size` by then.
+class BoxInTheMiddle : public SampleBoxes {
+ public:
+  explicit BoxInTheMiddle(const ImageSize& size) : size_(size) {}
+
+  std::vector<BoxSides> After(std::span<const OpParameters>) const override {
+    const auto width = static_cast<double>(size_.width), height = static_cast<double>(size_.height);
+    return {{width / 4, height / 4, width * 3 / 4, height * 3 / 4}};
+  }
+
+ private:
+  const ImageSize& size_;
+};
+
 absl::Status DrawOne(const v1::Op& op, int index, ImageSize& size, Drawn& drawn) {
+  const BoxInTheMiddle boxes(size);
   const ImageSize before = size;
   for (uint64_t position = 0; position < kPositions; ++position) {
     size = before;
     const DrawKey key = {.position = position, .op = static_cast<uint64_t>(index)};
-    STOKER_RETURN_IF_ERROR(DrawOp(op, key, size, drawn.parameters));
+    STOKER_RETURN_IF_ERROR(DrawOp(op, key, size, drawn.parameters, &boxes));
     if (drawn.parameters.size() > drawn.ops.size()) break;
   }
   drawn.ops.resize(drawn.parameters.size(), index);

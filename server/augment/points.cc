@@ -181,14 +181,32 @@ const Displacements* Find(const AllDisplacements& all, size_t op) {
   return all.empty() || !all[op].has_value() ? nullptr : &*all[op];
 }
 
-void MoveBoxRow(std::span<const OpParameters> ops, const AllDisplacements& displacements, ImageSize size,
-                v1::BoxFormat format, float* row) {
-  Box box = Cut(ReadBox(row, format), size);
+// Whether the op leaves out the box, where it lies before.
+bool LeavesOut(const OpParameters& op, const Box& box) {
+  const auto* crop = std::get_if<CropParameters>(&op);
+  if (crop == nullptr || !crop->leaves_out_boxes) return false;
+  const double x = 0.5 * (box.first.x + box.last.x) - static_cast<double>(crop->left);
+  const double y = 0.5 * (box.first.y + box.last.y) - static_cast<double>(crop->top);
+  return !(x > 0 && x < Width(crop->size) && y > 0 && y < Height(crop->size));
+}
+
+// Moves a box of an image of `size`. Returns whether no op leaves it out.
+bool MoveBy(std::span<const OpParameters> ops, const AllDisplacements& displacements, ImageSize size, Box& box) {
+  bool left = true;
+  box = Cut(box, size);
   for (size_t i = 0; i < ops.size(); ++i) {
+    left = left && !LeavesOut(ops[i], box);
     box = std::visit(MoveBox{box, size, Find(displacements, i)}, ops[i]);
     size = SizeAfter(ops[i], size);
     box = Cut(box, size);
   }
+  return left;
+}
+
+void MoveBoxRow(std::span<const OpParameters> ops, const AllDisplacements& displacements, ImageSize size,
+                v1::BoxFormat format, float* row) {
+  Box box = ReadBox(row, format);
+  MoveBy(ops, displacements, size, box);
   const auto numbers = NumbersOf(box, format);
   std::transform(numbers.begin(), numbers.end(), row, Rounded);
 }
@@ -241,6 +259,19 @@ ImageSize MovePoints(std::span<const OpParameters> ops, ImageSize size, v1::Fiel
       MoveKeypoint(ops, displacements, size, &values[i]);
   for (const OpParameters& op : ops) size = SizeAfter(op, size);
   return size;
+}
+
+std::vector<LeftBox> BoxesLeft(std::span<const OpParameters> ops, ImageSize size, v1::BoxFormat format,
+                               std::span<const float> boxes) {
+  STOKER_CHECK(size.width > 0 && size.height > 0 && boxes.size() % kBoxNumbers == 0);
+  const AllDisplacements displacements = boxes.empty() ? AllDisplacements() : DisplacementsOf(ops, size);
+  std::vector<LeftBox> left;
+  for (size_t i = 0; i < boxes.size(); i += kBoxNumbers) {
+    Box box = ReadBox(&boxes[i], format);
+    if (MoveBy(ops, displacements, size, box))
+      left.push_back({static_cast<uint32_t>(i / kBoxNumbers), {box.first.x, box.first.y, box.last.x, box.last.y}});
+  }
+  return left;
 }
 
 std::vector<uint32_t> SaneBoxes(std::span<const float> boxes, v1::BoxFormat format, ImageSize canvas, double min_size,

@@ -7,6 +7,7 @@
 
 #include "common/fields/image_size.h"
 #include "common/ops/parameters.h"
+#include "common/ops/sample_boxes.h"
 #include "stoker/v1/pipeline.pb.h"
 
 namespace stoker {
@@ -36,6 +37,18 @@ namespace stoker {
 // size of at least one pixel.
 ImageSize MovePoints(std::span<const OpParameters> ops, ImageSize size, v1::FieldKind kind, v1::BoxFormat format,
                      std::span<float> values);
+
+// A row of boxes, and where its box lies.
+struct LeftBox {
+  uint32_t row = 0;
+  BoxSides sides;
+};
+
+// Returns those of `boxes`, which lie on an image that has `size` before the ops, that are left after them, in their
+// order: a crop that leaves out boxes leaves out those whose centers, once they are cut to the image, are not strictly
+// within it. Requires as MovePoints.
+std::vector<LeftBox> BoxesLeft(std::span<const OpParameters> ops, ImageSize size, v1::BoxFormat format,
+                               std::span<const float> boxes);
 
 // Returns the numbers of the rows that torchvision's SanitizeBoundingBoxes would keep, ascending: boxes whose width and
 // height are at least `min_size`, and whose area is at least `min_area`, in float32, and which lie within an image of

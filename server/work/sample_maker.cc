@@ -51,6 +51,24 @@ constexpr int64_t kChannels = 3;
 // A worker's room for pixels is needed for the next image: what is larger than this is not kept from map to map.
 constexpr size_t kKeptMapBytes = size_t{4} << 20;
 
+// The sample's boxes, which lie on an image of `size` before the ops.
+class BoxesInHand : public SampleBoxes {
+ public:
+  BoxesInHand(std::span<const float> boxes, v1::BoxFormat format, ImageSize size)
+      : boxes_(boxes), format_(format), size_(size) {}
+
+  std::vector<BoxSides> After(std::span<const OpParameters> ops) const override {
+    std::vector<BoxSides> sides;
+    for (const LeftBox& box : BoxesLeft(ops, size_, format_, boxes_)) sides.push_back(box.sides);
+    return sides;
+  }
+
+ private:
+  const std::span<const float> boxes_;
+  const v1::BoxFormat format_;
+  const ImageSize size_;
+};
+
 void ReleaseLarge(std::vector<uint8_t>& pixels) {
   if (pixels.capacity() > kKeptMapBytes) std::vector<uint8_t>().swap(pixels);
 }
@@ -60,6 +78,7 @@ void ReleaseLarge(std::vector<uint8_t>& pixels) {
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
   sizes_ = {};
+  LoadBoxes(task.pipeline, sample);
   STOKER_RETURN_IF_ERROR(MakeFixed(task, sample, {writer, index}, times));
   const std::vector<size_t>& variable = task.pipeline.layout().variable();
   if (variable.empty()) return absl::OkStatus();
@@ -68,6 +87,8 @@ absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, Span
     if (!task.pipeline.outputs()[field].image)
       STOKER_RETURN_IF_ERROR(
           MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
+  if (task.pipeline.cropped_boxes().has_value())
+    STOKER_RETURN_IF_ERROR(LeaveOutBoxes(task, *sizes_.size(), writer, index));
   for (const ServerPipeline::Sanitizer& op : task.pipeline.sanitizers())
     STOKER_RETURN_IF_ERROR(Sanitize(task.pipeline, op, writer, index));
   clock.Book(&v1::StageTimes::pack, &v1::StageTimes::set_pack);
@@ -140,22 +161,62 @@ void SampleMaker::LoadPoints(std::span<const uint8_t> rows) {
 
 absl::Status SampleMaker::Move(const Task& task, const ServerPipeline::Output& output, ImageSize size,
                                std::span<uint8_t> rows) {
-  STOKER_ASSIGN_OR_RETURN(const auto ops, task.pipeline.Draw(output, 0, size, task.seed, task.epoch, task.position));
+  STOKER_ASSIGN_OR_RETURN(const auto ops, Draw(task, output, 0, size));
   LoadPoints(rows);
   canvas_ = MovePoints(ops, size, output.field.kind(), output.field.box_format(), points_);
   if (!rows.empty()) std::memcpy(rows.data(), points_.data(), rows.size());
   return absl::OkStatus();
 }
 
+// Bytes that are no boxes, or too many, give none here; who writes the field says why.
+void SampleMaker::LoadBoxes(const ServerPipeline& pipeline, const SampleBytes& sample) {
+  boxes_.clear();
+  drawn_.reset();
+  if (!pipeline.cropped_boxes().has_value()) return;
+  const ServerPipeline::Output& output = pipeline.outputs()[pipeline.cropped_boxes()->boxes];
+  const std::vector<uint8_t>& bytes = sample.fields[output.source];
+  const v1::Dtype stored = output.cast.has_value() ? output.cast->from : output.field.dtype();
+  const uint64_t number_bytes = ByteSize(stored), numbers = bytes.size() / number_bytes;
+  if (bytes.size() % (4 * number_bytes) != 0 || numbers * sizeof(float) > output.field.max_bytes()) return;
+  boxes_.resize(numbers);
+  CastNumbers(bytes, stored, {}, v1::DTYPE_FLOAT32, reinterpret_cast<uint8_t*>(boxes_.data()));
+}
+
+absl::StatusOr<std::vector<OpParameters>> SampleMaker::Draw(const Task& task, const ServerPipeline::Output& output,
+                                                            uint32_t view, ImageSize size) {
+  const ServerPipeline& pipeline = task.pipeline;
+  if (!pipeline.cropped_boxes().has_value())
+    return pipeline.Draw(output, view, size, task.seed, task.epoch, task.position);
+  if (drawn_.has_value()) return *drawn_;  // All that lies on the image has its size, and there are no views.
+  const v1::BoxFormat format = pipeline.outputs()[pipeline.cropped_boxes()->boxes].field.box_format();
+  const BoxesInHand boxes(boxes_, format, size);
+  STOKER_ASSIGN_OR_RETURN(drawn_, pipeline.Draw(output, view, size, task.seed, task.epoch, task.position, &boxes));
+  return *drawn_;
+}
+
+absl::Status SampleMaker::LeaveOutBoxes(const Task& task, ImageSize size, SpanWriter& writer, uint32_t index) {
+  const ServerPipeline::BoxRows& rows = *task.pipeline.cropped_boxes();
+  const ServerPipeline::Output& boxes = task.pipeline.outputs()[rows.boxes];
+  STOKER_ASSIGN_OR_RETURN(const auto ops, Draw(task, boxes, 0, size));
+  std::vector<uint32_t> kept;
+  for (const LeftBox& box : BoxesLeft(ops, size, boxes.field.box_format(), boxes_)) kept.push_back(box.row);
+  return KeepRows(task.pipeline, rows, kept, writer, index);
+}
+
 absl::Status SampleMaker::Sanitize(const ServerPipeline& pipeline, const ServerPipeline::Sanitizer& op,
                                    SpanWriter& writer, uint32_t index) {
-  const v1::Field& boxes = pipeline.outputs()[op.boxes].field;
-  const std::span<uint8_t> stored = writer.Last(op.boxes);
-  LoadPoints(stored);
-  const std::vector<uint32_t> kept = SaneBoxes(points_, boxes.box_format(), canvas_, op.min_size, op.min_area);
-  const uint64_t box_count = stored.size() / RowBytes(boxes);
-  std::vector<size_t> fields = {op.boxes};
-  fields.insert(fields.end(), op.followers.begin(), op.followers.end());
+  LoadPoints(writer.Last(op.rows.boxes));
+  const v1::BoxFormat format = pipeline.outputs()[op.rows.boxes].field.box_format();
+  const std::vector<uint32_t> kept = SaneBoxes(points_, format, canvas_, op.min_size, op.min_area);
+  return KeepRows(pipeline, op.rows, kept, writer, index);
+}
+
+absl::Status SampleMaker::KeepRows(const ServerPipeline& pipeline, const ServerPipeline::BoxRows& of,
+                                   std::span<const uint32_t> kept, SpanWriter& writer, uint32_t index) {
+  const v1::Field& boxes = pipeline.outputs()[of.boxes].field;
+  const uint64_t box_count = writer.Last(of.boxes).size() / RowBytes(boxes);
+  std::vector<size_t> fields = {of.boxes};
+  fields.insert(fields.end(), of.followers.begin(), of.followers.end());
   for (size_t field : fields) {
     const v1::Field& declared = pipeline.outputs()[field].field;
     const uint64_t row_bytes = RowBytes(declared);
@@ -248,8 +309,8 @@ absl::StatusOr<std::span<uint8_t>> SampleMaker::RoomOf(const ServerPipeline& pip
 }
 
 absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
-                                                ImageSize size) const {
-  STOKER_ASSIGN_OR_RETURN(auto ops, task.pipeline.Draw(output, number, size, task.seed, task.epoch, task.position));
+                                                ImageSize size) {
+  STOKER_ASSIGN_OR_RETURN(auto ops, Draw(task, output, number, size));
   if (output.map()) ops = MapOps(ops);
   return ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
 }

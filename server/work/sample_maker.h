@@ -89,6 +89,20 @@ class SampleMaker {
   // Moves the rows of `output`, which lie on an image of `size`.
   absl::Status Move(const Task& task, const ServerPipeline::Output& output, ImageSize size, std::span<uint8_t> rows);
 
+  // Sets boxes_ to those that RandomIoUCrop looks at: it must know them before anything is made.
+  void LoadBoxes(const ServerPipeline& pipeline, const SampleBytes& sample);
+
+  // Draws what the ops do to view number `view` of `output`. Where that depends on boxes it is drawn once a sample.
+  absl::StatusOr<std::vector<OpParameters>> Draw(const Task& task, const ServerPipeline::Output& output, uint32_t view,
+                                                 ImageSize size);
+
+  // Leaves out the boxes that RandomIoUCrop does, which lie on an image of `size`.
+  absl::Status LeaveOutBoxes(const Task& task, ImageSize size, SpanWriter& writer, uint32_t index);
+
+  // Leaves all rows but `kept`, which ascend, out of the sample that was made last.
+  absl::Status KeepRows(const ServerPipeline& pipeline, const ServerPipeline::BoxRows& of,
+                        std::span<const uint32_t> kept, SpanWriter& writer, uint32_t index);
+
   // Sets points_ to rows of float32, which need not be aligned.
   void LoadPoints(std::span<const uint8_t> rows);
 
@@ -111,7 +125,7 @@ class SampleMaker {
 
   // Plans view number `number` of `output`. A plan is the same each time.
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
-                                     ImageSize size) const;
+                                     ImageSize size);
 
   // Makes all of views_ from the file that was opened last, which is in the source field `source`. It decodes the file
   // once for each size that they want, or finds it decoded.
@@ -144,6 +158,10 @@ class SampleMaker {
   std::vector<View> views_;                    // views of the image in hand
   std::vector<float> points_;                  // of the boxes or keypoints in hand
   ImageSize canvas_;                           // of the image that they lie on, after the ops
+
+  // What RandomIoUCrop looks at, of the sample in hand, and what the ops drew by it. Empty without such an op.
+  std::vector<float> boxes_;
+  std::optional<std::vector<OpParameters>> drawn_;
 };
 
 }  // namespace stoker

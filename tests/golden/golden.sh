@@ -61,6 +61,20 @@ datasets:
       samples: 301
       fields: [{name: image, dtype: uint8, shape: [16, 12, 3]}, {name: number, dtype: int32}]
 YAML
+if [[ $one_build ]]; then
+  # Boxes with as many labels, and what else lies on an image.
+  cat >>server.yaml <<'YAML'
+  - name: objects
+    synthetic:
+      samples: 301
+      fields:
+        - {name: boxes, kind: boxes, max_bytes: "80", typical_bytes: "80"}
+        - {name: image, dtype: uint8, shape: [48, 64, 3]}
+        - {name: labels, kind: ragged, dtype: int64, max_bytes: "40", typical_bytes: "40"}
+        - {name: points, kind: keypoints, max_bytes: "64"}
+        - {name: surface, kind: label_map, dtype: uint8, shape: [48, 64]}
+YAML
+fi
 servers=
 for index in "${!server_bins[@]}"; do
   : >"address-$index"
@@ -123,6 +137,9 @@ figures() {
   if [[ $one_build ]]; then
     echo "$since"
     figures_of_pipelines < <(sed "1,/^$since/d" "$here/pipelines.txt")
+    echo 'ops: [RandomZoomOut: {side_range: [1, 2]}, RandomIoUCrop: {labels: [labels]}, Resize: {size: [24, 32]},
+      RandomHorizontalFlip: , SanitizeBoundingBoxes: {labels: [labels]}]' >iou_crop.yaml
+    figure objects/iou_crop --dataset objects --pipeline iou_crop.yaml --seed 5
   fi
 }
 

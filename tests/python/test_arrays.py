@@ -85,6 +85,41 @@ def test_cutmix_is_torchvisions(server, torch):
     torch.testing.assert_close(mixed_labels, labels * share + labels.roll(1, 0) * (1 - share), rtol=1e-5, atol=1e-6)
 
 
+def test_one_hot_labels_are_mixed_as_whole_numbers_are(server, torch):
+    options = {"batch_size": 32, "dtype": "float32"}
+    for mix in (transforms.MixUp, transforms.CutMix):
+        for per_sample in (None, True):
+            place = transforms.Normalize(0, 1)  # Ops draw by their place.
+            by_number = [*SMALL, place, mix(num_classes=4, per_sample=per_sample)]
+            by_vector = [*SMALL, transforms.OneHot(4), mix(per_sample=per_sample)]
+            with loader_of(server, transforms=by_number, **options) as loader:
+                images, labels = next(iter(loader))
+            with loader_of(server, transforms=by_vector, **options) as loader:
+                same_images, same_labels = next(iter(loader))
+            assert torch.equal(images, same_images) and torch.equal(labels, same_labels)
+
+
+def test_each_sample_may_draw_its_own_share(server, torch):
+    images, labels, mixed_images, mixed_labels = mixed(server, transforms.MixUp(num_classes=4, per_sample=True))
+    differ = (labels != labels.roll(1, 0)).any(1)
+    share = (mixed_labels * labels).sum(1)[differ]
+    assert 0 <= share.min() < share.max() <= 1 and len(share.unique()) > 10
+    share = share.reshape(-1, 1, 1, 1)
+    expected = images[differ] * share + images.roll(1, 0)[differ] * (1 - share)
+    torch.testing.assert_close(mixed_images[differ], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_smoothed_labels_are_those_of_torchs_cross_entropy(server, torch):
+    smoothed = [*SMALL, transforms.OneHot(4), transforms.LabelSmoothing(0.1)]
+    with loader_of(server, 32, dtype="float32", transforms=smoothed) as loader:
+        _, soft = next(iter(loader))
+    with loader_of(server, 32, dtype="float32") as loader:
+        _, hard = next(iter(loader))
+    logits = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
+    expected = torch.nn.functional.cross_entropy(logits, hard, label_smoothing=0.1)
+    torch.testing.assert_close(torch.nn.functional.cross_entropy(logits, soft), expected)
+
+
 def test_a_loop_of_five_lines_learns(server, torch):
     loader = Loader(server.address, batch_size=32, dtype="float32", transforms=[transforms.Resize((16, 16))], seed=1)
     torch.manual_seed(0)

@@ -115,6 +115,17 @@ def test_timms_transforms():
     assert [name for name, _ in refused.values()] == ["RandomResizedCropAndInterpolation", "RandAugment", "RandomErasing"]
 
 
+def test_timms_mixup():
+    data = pytest.importorskip("timm.data")
+    mixup = data.Mixup(mixup_alpha=0.8, cutmix_alpha=1.0, switch_prob=0.3, label_smoothing=0.1, num_classes=9)
+    mixes = [ours.MixUp(alpha=0.8, num_classes=9), ours.CutMix(alpha=1.0, num_classes=9)]
+    assert convert([mixup]).transforms == [ours.RandomChoice(mixes, [0.7, 0.3]), ours.LabelSmoothing(0.1)]
+    each = data.Mixup(mixup_alpha=0.2, mode="elem", label_smoothing=0, num_classes=9)
+    assert convert([each]).transforms == [ours.MixUp(alpha=0.2, num_classes=9, per_sample=True)]
+    assert "pairs" in reasons([data.Mixup(mode="pair")])["transforms[0]"][1]
+    assert "give 1" in reasons([data.Mixup(prob=0.5)])["transforms[0]"][1]
+
+
 def test_gray_images_become_rgb_without_an_op(torchvision):
     from torchvision.transforms import v2
 
@@ -285,6 +296,14 @@ def test_batch_ops_come_last(torchvision):
     assert convert(compose).transforms[2] == ours.RandomChoice(mixes, [0.5, 0.5])
 
 
+def test_labels_that_are_floats_already_are_mixed_without_classes(torchvision):
+    from torchvision.transforms import v2
+
+    assert convert([v2.CutMix(alpha=0.5)]).transforms == [ours.CutMix(alpha=0.5)]
+    soft = [ours.OneHot(4), ours.LabelSmoothing(0.1), v2.MixUp(), ours.ToDtype("float16", field="features")]
+    assert [op.name for op in convert(soft).transforms] == ["ToDtype", "OneHot", "LabelSmoothing", "MixUp"]
+
+
 def test_training_with_mixes_runs(torchvision, server):
     import torch
     from torchvision.transforms import v2
@@ -398,6 +417,18 @@ def test_boxes_are_sanitized_by_the_servers_also_after_a_conversion_to_floats(to
     assert "name in `labels`" in refused["transforms[0]"][1]
     refused = reasons(v2.Compose([v2.RandomApply([sanitize])]))
     assert "some samples only" in refused["transforms[0].transforms[0]"][1]
+
+
+def test_ssds_crops_are_taken_over_with_their_labels(torchvision):
+    from torchvision.transforms import v2
+
+    compose = v2.Compose([v2.RandomZoomOut(), v2.RandomIoUCrop(trials=20), v2.Resize((30, 30)), v2.SanitizeBoundingBoxes()])
+    converted = convert(compose).document()["ops"]
+    assert [next(iter(op)) for op in converted] == ["RandomZoomOut", "RandomIoUCrop", "Resize", "SanitizeBoundingBoxes"]
+    assert converted[1]["RandomIoUCrop"] == {
+        "min_scale": 0.3, "max_scale": 1.0, "min_aspect_ratio": 0.5, "max_aspect_ratio": 2.0,
+        "sampler_options": [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "trials": 20, "labels": ["labels"],
+    }  # fmt: skip
 
 
 # ---- Albumentations ----

@@ -201,6 +201,123 @@ def test_sanitizing_leaves_other_fields_alone(served):
         assert len(made["keypoints"][number]) == len(keypoints)
 
 
+# ---- Crops that overlap boxes ----
+
+
+def epochs_of(server, transforms, epochs):
+    """As epoch_of, of several epochs one after the other, which draw each for themselves."""
+    options = {"batch_size": SAMPLES, "shuffle": False, "output": "numpy", "as_dict": True}
+    with Loader(server.address, transforms=transforms, **options) as loader:
+        for _ in range(epochs):
+            (batch,) = list(loader)
+            yield {name: list(rows) for name, rows in batch.items()}
+
+
+OUT = (210, 320)  # What all images are resized to after the crop: height, width.
+
+
+def crop_of(number, batch):
+    """The crop that the keypoints tell of: left, top, width, height. None where the scene has too few."""
+    _, _, points = scene(number)
+    if len(points) < 2:
+        return None
+    points, moved = points.astype(numpy.float32).astype(float), batch["keypoints"][number].astype(float)
+    scale = (moved[1] - moved[0]) / (points[1] - points[0])
+    size = numpy.array([OUT[1], OUT[0]]) / scale
+    first = points[0] - moved[0] / scale
+    crop = numpy.concatenate([first, size])
+    assert numpy.abs(crop - crop.round()).max() < 0.05, crop
+    return crop.round()
+
+
+def overlaps_of(boxes, crop):
+    """For each box, given by its sides, whether its center lies in the crop, and the intersection over union."""
+    left, top, right, bottom = crop[0], crop[1], crop[0] + crop[2], crop[1] + crop[3]
+    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    inside = (left < x) & (x < right) & (top < y) & (y < bottom)
+    width = (numpy.minimum(boxes[:, 2], right) - numpy.maximum(boxes[:, 0], left)).clip(0)
+    height = (numpy.minimum(boxes[:, 3], bottom) - numpy.maximum(boxes[:, 1], top)).clip(0)
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    return inside, width * height / (areas + crop[2] * crop[3] - width * height)
+
+
+@pytest.mark.parametrize("box_format", FORMATS)
+@pytest.mark.parametrize("least", [0.0, 0.3, 0.7])
+def test_a_crop_overlaps_a_box_by_what_was_drawn(served, box_format, least):
+    crop_op = ours.RandomIoUCrop(sampler_options=[least], field=box_format, labels=["labels"])
+    seen = 0
+    for batch in epochs_of(served, [crop_op, ours.Resize(OUT)], 10):
+        for number in range(SAMPLES):
+            crop, (pixels, _, _) = crop_of(number, batch), scene(number)
+            if crop is None:
+                continue
+            height, width = pixels.shape[:2]
+            extents = numpy.array([width, height, width, height])
+            boxes = sides_of(in_format(scene(number)[1], box_format), box_format).clip(0, extents)
+            labels = list(batch["labels"][number])
+            if (crop == [0, 0, width, height]).all():  # None was found, or there are no boxes.
+                assert len(labels) <= len(boxes)
+                continue
+            assert crop[0] >= 0 and crop[1] >= 0 and crop[0] + crop[2] <= width and crop[1] + crop[3] <= height
+            assert 0.5 <= crop[2] / crop[3] <= 2
+            inside, overlaps = overlaps_of(boxes, crop)
+            assert inside.any() and overlaps[inside].max() >= least - 1e-6, (number, crop)
+            assert labels == [document(number)["labels"][row] for row in inside.nonzero()[0]]
+            moved = (boxes[inside] - numpy.tile(crop[:2], 2)).clip(0, numpy.tile(crop[2:], 2))
+            moved *= numpy.tile(numpy.array([OUT[1], OUT[0]]) / crop[2:], 2)
+            assert numpy.abs(sides_of(batch[box_format][number], box_format) - moved).max() < 1e-3
+            seen += 1
+    assert seen > 60
+
+
+def test_crops_are_drawn_as_torchvision_draws_them(served, v2):
+    """How many images stay whole, the share that a crop takes, its ratio, and how many boxes are left."""
+    torch = pytest.importorskip("torch")
+    epochs, numbers = 60, [number for number in range(SAMPLES) if number % 4 >= 2]  # Those with two keypoints.
+    torch.manual_seed(0)
+    crop = v2.Compose([v2.ClampBoundingBoxes(), v2.RandomIoUCrop()])
+    then = v2.Compose([v2.Resize(OUT), v2.SanitizeBoundingBoxes()])
+    theirs, mine = [], []
+    for _ in range(epochs):
+        for number in numbers:
+            sample = crop(sample_of(number, "xyxy"))
+            height, width = scene(number)[0].shape[:2]
+            *_, after_height, after_width = sample["image"].shape
+            theirs.append(measures(after_width, after_height, width, height, len(then(sample)["labels"])))
+    crop_op = ours.RandomIoUCrop(field="xyxy", labels=["labels"])
+    sanitize = ours.SanitizeBoundingBoxes(field="xyxy", labels=["labels"])
+    for batch in epochs_of(served, [crop_op, ours.Resize(OUT), sanitize], epochs):
+        for number in numbers:
+            crop, (height, width) = crop_of(number, batch), scene(number)[0].shape[:2]
+            mine.append(measures(crop[2], crop[3], width, height, len(batch["labels"][number])))
+    theirs, mine = numpy.array(theirs), numpy.array(mine)
+    assert len(theirs) == len(mine) > 500
+    deviation = numpy.sqrt((theirs.var(0) + mine.var(0)) / len(mine))
+    assert (numpy.abs(theirs.mean(0) - mine.mean(0)) < 4 * deviation).all(), (theirs.mean(0), mine.mean(0), deviation)
+
+
+def measures(crop_width, crop_height, width, height, boxes):
+    is_whole = crop_width == width and crop_height == height
+    return is_whole, crop_width / width, crop_height / height, crop_width / crop_height, boxes
+
+
+def test_maps_and_images_are_cropped_alike_for_any_overlap(served):
+    """What is white of the image lies in the first box still, where that is left."""
+    crop_op = ours.RandomIoUCrop(sampler_options=[0, 0.5], field="xyxy", labels=["labels"])
+    seen = 0
+    for batch in epochs_of(served, [crop_op, ours.Resize(OUT, interpolation="nearest")], 3):
+        for number in range(1, SAMPLES):
+            white = batch["image"][number][:, :, 0] > 127
+            if 10 * number not in batch["labels"][number]:
+                continue
+            left, top, right, bottom = batch["xyxy"][number][0]
+            rows, columns = white.any(1).nonzero()[0], white.any(0).nonzero()[0]
+            around = [columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]
+            assert numpy.abs(numpy.array([left, top, right, bottom]) - around).max() <= 1, (number, around)
+            seen += 1
+    assert seen > SAMPLES
+
+
 # ---- The pixels under them ----
 
 

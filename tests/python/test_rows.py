@@ -97,6 +97,27 @@ def test_every_sample_has_its_own_rows(served):
         assert seen == SAMPLES
 
 
+def test_rows_are_padded_on_the_device(served):
+    pad = [ours.ToPadded("boxes", 3, fill=-1), ours.ToPadded("caption", 12)]
+    with loader_of(served, pad) as loader, loader_of(served) as plain:
+        for padded, batch in zip(loader, plain):
+            assert padded["boxes"].shape == (len(batch["boxes"]), 3, 4) and padded["caption"].dtype == "uint8"
+            expected = batch["boxes"].padded(fill=-1)
+            wide = numpy.concatenate([expected, numpy.full((len(expected), 3, 4), -1, "float32")], axis=1)
+            assert (padded["boxes"] == wide[:, :3]).all()
+            for row, text in zip(padded["caption"], batch["caption"].as_bytes()):
+                assert bytes(row) == text[:12].ljust(12, b"\0")
+
+
+def test_rows_are_padded_after_they_are_converted(served):
+    ops = [ours.ToDtype("float16", field="classes"), ours.Normalize(4, 2, field="classes"), ours.ToPadded("classes", 5, 9)]
+    with loader_of(served, ops) as loader, loader_of(served) as plain:
+        for padded, batch in zip(loader, plain):
+            assert padded["classes"].dtype == "float16" and padded["classes"].shape == (len(batch["classes"]), 5)
+            for row, classes in zip(padded["classes"], batch["classes"]):
+                assert (row == [*((classes - 4) / 2)[:5], *[9] * max(0, 5 - len(classes))]).all()
+
+
 def test_no_padding_travels(served):
     with loader_of(served, batch_size=SAMPLES) as loader:
         list(loader)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/device/label_values.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/fields/companions.h"
@@ -37,16 +38,6 @@ absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   }
 }
 
-// Returns the bits of the number 1 in `dtype`.
-uint64_t OneIn(v1::Dtype dtype) {
-  switch (dtype) {
-    case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(1.0f);
-    case v1::DTYPE_FLOAT16: return ToFloat16(1);
-    case v1::DTYPE_BFLOAT16: return ToBfloat16(1);
-    default: return 1;
-  }
-}
-
 // Collects what every sample drew for a step. A sample that drew nothing gets a default Draw, which leaves it as it is.
 template <typename Draw>
 std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step) {
@@ -55,6 +46,36 @@ std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step) {
   for (size_t row = 0; row < draws.size(); ++row)
     if (const auto* drawn = std::get_if<Draw>(&draws[row].steps[step])) all[row] = *drawn;
   return all;
+}
+
+MixDraw MixOf(const BatchDraw& draw) {
+  const auto [own, other] = SharesOf(draw);
+  return {.kind = draw.kind,
+          .own_share = own,
+          .other_share = other,
+          .top = static_cast<int32_t>(draw.top),
+          .left = static_cast<int32_t>(draw.left),
+          .height = static_cast<int32_t>(draw.size.height),
+          .width = static_cast<int32_t>(draw.size.width)};
+}
+
+// Returns the bits of `x` as an element of `dtype`, in which whole numbers hold it.
+uint64_t BitsOf(float x, v1::Dtype dtype) {
+  switch (dtype) {
+    case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(x);
+    case v1::DTYPE_FLOAT16: return ToFloat16(x);
+    case v1::DTYPE_BFLOAT16: return ToBfloat16(x);
+    default: return static_cast<uint64_t>(x);
+  }
+}
+
+// Returns the bits of OneHotArguments::elements.
+std::array<uint64_t, 4> ElementsOf(const DevicePipeline::FieldProgram& program, const BatchDraw& draw,
+                                   v1::Dtype dtype) {
+  const LabelValues values = LabelValuesOf(program, draw);
+  std::array<uint64_t, 4> elements;
+  for (size_t whose = 0; whose < elements.size(); ++whose) elements[whose] = BitsOf(values[whose], dtype);
+  return elements;
 }
 
 int64_t Elements(const v1::Field& field) {
@@ -104,6 +125,8 @@ absl::Status BatchWork::AddFields() {
   STOKER_CHECK(batch_->fields.size() == pipeline_->fields().size());
   fields_.resize(batch_->fields.size());
   for (const HostBatch::Rows& rows : batch_->variable) fields_[rows.field].rows = &rows;
+  if (!pipeline_->identity() && batch_->rows() > 0)
+    mixes_ = pipeline_->DrawRows(batch_->seed, batch_->epoch, batch_->FirstPosition(), batch_->positions);
   for (size_t i = 0; i < fields_.size(); ++i) {
     fields_[i].kind = pipeline_->identity() ? FieldKind::kAsItCame : pipeline_->programs()[i].kind;
     if (fields_[i].rows != nullptr) {
@@ -115,8 +138,6 @@ absl::Status BatchWork::AddFields() {
   for (const HostBatch::Rows& rows : batch_->variable)
     if (fields_[rows.field].ragged())
       fields_[rows.field].offsets_made_at = Reserve(rows.offsets.size() * sizeof(int64_t), slot_bytes_);
-  if (!pipeline_->identity() && batch_->rows() > 0)
-    mix_ = pipeline_->DrawBatch(batch_->seed, batch_->epoch, batch_->FirstPosition());
   return absl::OkStatus();
 }
 
@@ -131,6 +152,7 @@ absl::Status BatchWork::AddField(size_t i) {
     STOKER_ASSIGN_OR_RETURN(const uint64_t sample_bytes, ByteSize(pipeline_->fields()[i]));
     field.made_bytes = sample_bytes * batch_->rows();
     if (field.kind == FieldKind::kScale) AddScale(i);
+    if (pipeline_->programs()[i].mixed) AddShares(i);
     const int64_t numbers = Elements(pipeline_->source_fields()[i]) * batch_->rows();
     STOKER_RETURN_IF_ERROR(pipeline_->CheckClasses(static_cast<int>(i), bytes.data(), numbers));
   }
@@ -147,8 +169,10 @@ void BatchWork::AddRows(const HostBatch::Rows& rows) {
     Upload(part, to);
     to += part.size();
   }
-  const int64_t made_rows = field.ragged() ? rows.offsets.back() : batch_->rows();
-  field.made_bytes = made_rows * RowBytes(pipeline_->fields()[rows.field]);
+  const int64_t padded_rows = pipeline_->identity() ? 0 : pipeline_->programs()[rows.field].padded_rows;
+  field.padded = padded_rows > 0;
+  const v1::Field& made = pipeline_->fields()[rows.field];
+  field.made_bytes = (field.ragged() ? rows.offsets.back() : batch_->rows()) * Elements(made) * ByteSize(made.dtype());
   if (field.kind == FieldKind::kScale) AddScale(rows.field);
   field.offsets_at = AddParameters(rows.offsets);
   field.made_at = Reserve(field.made_bytes, slot_bytes_);
@@ -157,6 +181,21 @@ void BatchWork::AddRows(const HostBatch::Rows& rows) {
 void BatchWork::AddScale(size_t i) {
   fields_[i].scale_at = AddParameters(pipeline_->programs()[i].scale);
   fields_[i].bias_at = AddParameters(pipeline_->programs()[i].bias);
+}
+
+// Adds what mixes numbers, or one-hot labels where each row draws for itself.
+void BatchWork::AddShares(size_t i) {
+  const DevicePipeline::FieldProgram& program = pipeline_->programs()[i];
+  std::vector<float> shares;
+  std::vector<std::array<uint64_t, 4>> elements;
+  for (const BatchDraw& draw : mixes_) {
+    shares.insert(shares.end(), {SharesOf(draw).own, SharesOf(draw).other});
+    elements.push_back(ElementsOf(program, draw, pipeline_->fields()[i].dtype()));
+  }
+  if (program.kind == FieldKind::kScale)
+    fields_[i].shares_at = AddParameters(shares);
+  else if (pipeline_->mixes_each())
+    fields_[i].shares_at = AddParameters(elements);
 }
 
 // Adds a copy. It joins the copy before it if both its source and its destination follow directly.
@@ -195,6 +234,12 @@ void BatchWork::AddImage() {
   if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; })) flips_at_ = AddParameters(flips);
   const auto erases_something = [](const EraseDraw& each) { return each.size.height > 0 && each.size.width > 0; };
   if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) erases_at_ = AddParameters(erases);
+
+  if ((program.mixes_pixels || program.mixes_rectangles) && pipeline_->mixes_each()) {
+    std::vector<MixDraw> mixes;
+    for (const BatchDraw& draw : mixes_) mixes.push_back(MixOf(draw));
+    mixes_at_ = AddParameters(mixes);
+  }
 
   uint64_t most = 0;
   bool blurs = false;
@@ -255,18 +300,24 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
   std::vector<KernelCall> calls;
   if (batch_->rows() == 0) return calls;
   for (size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i].padded) {
+      calls.push_back(Pad(i, staging, slot));
+      continue;
+    }
     switch (fields_[i].kind) {
       case FieldKind::kAsItCame: break;
       case FieldKind::kImage:
         AppendSteps(staging, calls);
         AppendImage(staging, slot, calls);
         break;
-      case FieldKind::kOneHot:
-      case FieldKind::kMixedLabel: calls.push_back(OneHot(i, staging, slot)); break;
+      case FieldKind::kOneHot: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
       case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
       case FieldKind::kScale:
-        if (fields_[i].made_bytes > 0) calls.push_back(Scale(i, staging, slot));
+        if (pipeline_->programs()[i].mixed)
+          calls.push_back(MixNumbers(i, staging, slot));
+        else if (fields_[i].made_bytes > 0)
+          calls.push_back(Scale(i, staging, slot));
         break;
       case FieldKind::kDense: calls.push_back(Dense(i, staging, slot)); break;
     }
@@ -335,19 +386,14 @@ void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelC
                                   .channels_first = program.channels_first};
   std::copy(program.scale.begin(), program.scale.end(), transform.scale);
   std::copy(program.bias.begin(), program.bias.end(), transform.bias);
-  if (!erases_at_.has_value() && mix_.kind == BatchDraw::Kind::kNone) {
+  if (!erases_at_.has_value() && mixes_[0].kind == BatchDraw::Kind::kNone) {
     calls.push_back(transform);
     return;
   }
   MixArguments mix = {.transform = transform,
                       .erases = erases_at_.has_value() ? Parameters<EraseDraw>(staging, *erases_at_) : nullptr,
-                      .mix = mix_.kind,
-                      .own_share = static_cast<float>(mix_.lambda),
-                      .other_share = static_cast<float>(1 - mix_.lambda),
-                      .top = static_cast<int32_t>(mix_.top),
-                      .left = static_cast<int32_t>(mix_.left),
-                      .mixed_height = static_cast<int32_t>(mix_.size.height),
-                      .mixed_width = static_cast<int32_t>(mix_.size.width)};
+                      .mix = MixOf(mixes_[0]),
+                      .mixes = mixes_at_.has_value() ? Parameters<MixDraw>(staging, *mixes_at_) : nullptr};
   std::copy(program.erase_value.begin(), program.erase_value.end(), mix.erase_value);
   calls.push_back(mix);
 }
@@ -361,14 +407,10 @@ KernelCall BatchWork::OneHot(size_t i, uint8_t* staging, uint8_t* slot) const {
                                .classes = static_cast<int32_t>(pipeline_->programs()[i].classes),
                                .in_bytes = static_cast<int32_t>(ByteSize(source.dtype())),
                                .out_bytes = static_cast<int32_t>(ByteSize(made.dtype())),
-                               .mixed = fields_[i].kind == FieldKind::kMixedLabel};
-  if (arguments.mixed) {
-    const float own = static_cast<float>(mix_.lambda), other = static_cast<float>(1 - mix_.lambda);
-    const float values[] = {0, own, other, other + own};
-    for (int kind = 0; kind < 4; ++kind) arguments.elements[kind] = std::bit_cast<uint32_t>(values[kind]);
-  } else {
-    arguments.elements[1] = OneIn(made.dtype());
-  }
+                               .mixed = pipeline_->programs()[i].mixed};
+  const auto elements = ElementsOf(pipeline_->programs()[i], mixes_[0], made.dtype());
+  std::copy(elements.begin(), elements.end(), arguments.elements);
+  if (arguments.mixed && pipeline_->mixes_each()) arguments.each = Parameters<uint64_t>(staging, fields_[i].shares_at);
   return arguments;
 }
 
@@ -389,19 +431,38 @@ KernelCall BatchWork::Widen(size_t i, uint8_t* staging, uint8_t* slot) const {
                         .in_bytes = static_cast<int32_t>(ByteSize(source.dtype()))};
 }
 
-KernelCall BatchWork::Scale(size_t i, uint8_t* staging, uint8_t* slot) const {
+ScaleArguments BatchWork::Scale(size_t i, uint8_t* staging, uint8_t* slot) const {
   const HostBatch::Rows* const rows = fields_[i].rows;
   const v1::Field &source = pipeline_->source_fields()[i], &made = pipeline_->fields()[i];
-  return ScaleArguments{
-      .in = staging + fields_[i].staged_at,
-      .out = slot + fields_[i].made_at,
-      .scale = Parameters<float>(staging, fields_[i].scale_at),
-      .bias = Parameters<float>(staging, fields_[i].bias_at),
-      .samples = rows == nullptr ? batch_->rows() : 1,  // Rows are as one sample of all numbers.
-      .numbers = static_cast<int32_t>(Elements(source) * (rows == nullptr ? 1 : rows->offsets.back())),
-      .period = static_cast<int32_t>(pipeline_->programs()[i].scale.size()),
-      .from = NumberOf(source.dtype()),
-      .to = NumberOf(made.dtype())};
+  return {.in = staging + fields_[i].staged_at,
+          .out = slot + fields_[i].made_at,
+          .scale = Parameters<float>(staging, fields_[i].scale_at),
+          .bias = Parameters<float>(staging, fields_[i].bias_at),
+          .samples = rows == nullptr ? batch_->rows() : 1,  // Rows are as one sample of all numbers.
+          .numbers = static_cast<int32_t>(Elements(source) * (rows == nullptr ? 1 : rows->offsets.back())),
+          .period = static_cast<int32_t>(pipeline_->programs()[i].scale.size()),
+          .from = NumberOf(source.dtype()),
+          .to = NumberOf(made.dtype())};
+}
+
+KernelCall BatchWork::MixNumbers(size_t i, uint8_t* staging, uint8_t* slot) const {
+  return MixNumbersArguments{.scale = Scale(i, staging, slot),
+                             .shares = Parameters<float>(staging, fields_[i].shares_at),
+                             .scale_after = pipeline_->programs()[i].scale_after,
+                             .bias_after = pipeline_->programs()[i].bias_after};
+}
+
+KernelCall BatchWork::Pad(size_t i, uint8_t* staging, uint8_t* slot) const {
+  const DevicePipeline::FieldProgram& program = pipeline_->programs()[i];
+  ScaleArguments scale = Scale(i, staging, slot);
+  scale.samples = batch_->rows();
+  scale.numbers = static_cast<int32_t>(Elements(pipeline_->source_fields()[i]));
+  return PadArguments{.scale = scale,
+                      .offsets = Parameters<int64_t>(staging, fields_[i].offsets_at),
+                      .rows = static_cast<int32_t>(program.padded_rows),
+                      .element_bytes = static_cast<int32_t>(ByteSize(pipeline_->fields()[i].dtype())),
+                      .scales = program.kind == FieldKind::kScale,
+                      .fill = program.fill};
 }
 
 KernelCall BatchWork::Dense(size_t i, uint8_t* staging, uint8_t* slot) const {
@@ -418,14 +479,14 @@ KernelCall BatchWork::Dense(size_t i, uint8_t* staging, uint8_t* slot) const {
     return arguments;
   arguments.scales = fields_[values].kind == FieldKind::kScale;
   arguments.values.in = staging + fields_[values].staged_at;
-  if (arguments.scales) arguments.values = std::get<ScaleArguments>(Scale(values, staging, slot));
+  if (arguments.scales) arguments.values = Scale(values, staging, slot);
   return arguments;
 }
 
 std::vector<BatchWork::Part> BatchWork::Copies(const uint8_t* staging) const {
   std::vector<Part> copies;
   for (const Field& field : fields_) {
-    if (field.kind == FieldKind::kAsItCame && field.bytes > 0)
+    if (field.kind == FieldKind::kAsItCame && field.bytes > 0 && !field.padded)
       copies.push_back({staging + field.staged_at, field.made_at, field.bytes});
     if (field.ragged())
       copies.push_back({staging + parameters_at_ + field.offsets_at, field.offsets_made_at,

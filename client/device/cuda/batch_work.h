@@ -63,15 +63,17 @@ class BatchWork {
     uint64_t staged_at = 0, bytes = 0;     // place in staging memory, as it came
     uint64_t made_at = 0, made_bytes = 0;  // place in the slot, as handed out
     uint64_t scale_at = 0, bias_at = 0;    // kScale: offsets in the parameters
+    uint64_t shares_at = 0;                // kScale that is mixed, and kOneHot where each row draws: the same
     FieldKind kind = FieldKind::kAsItCame;
 
     // A field whose samples differ in size has its samples here, and where their offsets begin: in the parameters, and
     // in the slot.
     const HostBatch::Rows* rows = nullptr;
     uint64_t offsets_at = 0, offsets_made_at = 0;
+    bool padded = false;  // The samples are handed out with as many rows each, and so without offsets.
 
     // Whether samples that differ in size are handed out so.
-    bool ragged() const { return rows != nullptr && kind != FieldKind::kDense; }
+    bool ragged() const { return rows != nullptr && kind != FieldKind::kDense && !padded; }
   };
 
   // A step for which at least one sample drew something. Offsets count from the beginning of the parameters.
@@ -91,6 +93,7 @@ class BatchWork {
   absl::Status AddField(size_t i);
   void AddRows(const HostBatch::Rows& rows);
   void AddScale(size_t i);
+  void AddShares(size_t i);
   void Upload(std::span<const uint8_t> bytes, uint64_t to);
   void AddImage();
   void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index);
@@ -106,7 +109,9 @@ class BatchWork {
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
-  KernelCall Scale(size_t field, uint8_t* staging, uint8_t* slot) const;
+  ScaleArguments Scale(size_t field, uint8_t* staging, uint8_t* slot) const;
+  KernelCall MixNumbers(size_t field, uint8_t* staging, uint8_t* slot) const;
+  KernelCall Pad(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Dense(size_t field, uint8_t* staging, uint8_t* slot) const;
   Tensor TensorOf(size_t field, const uint8_t* slot, DeviceId device) const;
   Tensor OffsetsOf(size_t field, const uint8_t* slot, DeviceId device) const;
@@ -132,7 +137,8 @@ class BatchWork {
   std::array<uint64_t, 2> scratch_at_ = {};       // offsets in staging memory; steps write there in turn
   uint64_t blurred_at_ = 0;                       // offset in staging memory of the result of a blur's first pass
   std::optional<uint64_t> flips_at_, erases_at_;  // offsets in the parameters; unset if no sample drew any
-  BatchDraw mix_;
+  std::vector<BatchDraw> mixes_;                  // one a row; empty where the batch has none
+  std::optional<uint64_t> mixes_at_;              // offset in the parameters of each row's MixDraw, where these differ
 };
 
 }  // namespace stoker

@@ -32,15 +32,21 @@ struct TransformArguments {
   float scale[kMostChannels] = {}, bias[kMostChannels] = {};
 };
 
+// How a sample is mixed with the one before it, the first with the last.
+struct MixDraw {
+  BatchDraw::Kind kind = BatchDraw::Kind::kNone;
+  float own_share = 1, other_share = 0;              // kMixUp: the two samples' weights
+  int32_t top = 0, left = 0, height = 0, width = 0;  // kCutMix: the rectangle taken from the other sample
+};
+
 // Does what TransformArguments do. Between bias and rounding it also erases rectangles, and mixes each sample with the
 // one before it, the first with the last.
 struct MixArguments {
   TransformArguments transform;
   const EraseDraw* erases = nullptr;  // one a sample; null: nothing is erased
   float erase_value[kMostChannels] = {};
-  BatchDraw::Kind mix = BatchDraw::Kind::kNone;
-  float own_share = 1, other_share = 0;                          // kMixUp: the two samples' weights
-  int32_t top = 0, left = 0, mixed_height = 0, mixed_width = 0;  // kCutMix: the rectangle taken from the other sample
+  MixDraw mix;                     // of all samples
+  const MixDraw* mixes = nullptr;  // one a sample, in the place of `mix`; null: all have that
 };
 
 // The images that a step reads and writes, H×W×C uint8: in_height × in_width before, height × width after.
@@ -106,8 +112,9 @@ struct OneHotArguments {
   bool mixed = false;                   // whether each sample is mixed with the one before it, the first with the last
 
   // The bits of an element by whose class it is: [0] nobody's, [1] the sample's own, [2] only the other sample's, [3]
-  // both's.
+  // both's. `each` has four for each sample, in the place of `elements`; null: all have those.
   uint64_t elements[4] = {};
+  const uint64_t* each = nullptr;
 };
 
 // Turns bits into bytes of 0 and 1.
@@ -153,9 +160,28 @@ struct DenseArguments {
   bool scales = false;  // whether values become what ScaleArguments says, with a period of at most 1
 };
 
+// Does what ScaleArguments do, then mixes each sample with the one before it, the first with the last, and turns each
+// mixed number x into x · scale_after + bias_after. It is rounded last.
+struct MixNumbersArguments {
+  ScaleArguments scale;
+  const float* shares = nullptr;  // two a sample: its own weight and the other's
+  float scale_after = 1, bias_after = 0;
+};
+
+// Gives each sample of a field whose samples differ in size `rows` rows. Those that it has are copied, or turned into
+// x · scale + bias, those beyond are left out, and missing ones have elements with the bits `fill`.
+struct PadArguments {
+  ScaleArguments scale;              // `numbers` are those of a row
+  const int64_t* offsets = nullptr;  // where each sample's rows begin, and where the last one's end
+  int32_t rows = 0;
+  int32_t element_bytes = 0;  // of what is written
+  bool scales = false;        // whether rows are scaled, rather than copied: then `scale.to` is an element's type
+  uint64_t fill = 0;
+};
+
 using KernelCall = std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments,
                                 BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments,
-                                UnpackArguments, WidenArguments, ScaleArguments, DenseArguments>;
+                                UnpackArguments, WidenArguments, ScaleArguments, MixNumbersArguments, PadArguments, DenseArguments>;
 
 }  // namespace stoker
 

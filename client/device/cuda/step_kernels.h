@@ -192,7 +192,7 @@ struct OneHotKernel {
     int kind = Number(a, sample, i) == its_class ? 1 : 0;
     if (a.mixed && Number(a, (sample == 0 ? a.samples : sample) - 1, i) == its_class) kind += 2;
     uint8_t* out = a.out + ((sample * a.numbers + i) * a.classes + its_class) * a.out_bytes;
-    const uint64_t value = a.elements[kind];
+    const uint64_t value = a.each == nullptr ? a.elements[kind] : a.each[4 * sample + kind];
     for (int b = 0; b < a.out_bytes; ++b) out[b] = static_cast<uint8_t>(value >> 8 * b);
   }
 };
@@ -248,13 +248,68 @@ struct ScaleKernel {
     const uint32_t i = place.block_x * kThreads + place.thread;
     if (i >= static_cast<uint32_t>(a.numbers)) return;
     const int64_t at = static_cast<int64_t>(place.block_y) * a.numbers + i;
+    StoreFloat(a.to, Scaled(a, at, i), a.out + at * ByteSize(a.to));
+  }
+
+  // Returns what becomes of the number at `at`, which takes the scale of number `i`.
+  STOKER_KERNEL_CODE static float Scaled(const ScaleArguments& a, int64_t at, uint32_t i) {
     float x = LoadNumber(a.from, a.in + at * ByteSize(a.from));
     if (a.period > 0) {
       const uint32_t of = i % static_cast<uint32_t>(a.period);
       x = x * a.scale[of];
       x = x + a.bias[of];
     }
-    StoreFloat(a.to, x, a.out + at * ByteSize(a.to));
+    return x;
+  }
+};
+
+struct MixNumbersKernel {
+  static constexpr uint32_t kThreads = ScaleKernel::kThreads;
+  static constexpr int kPhases = 1;
+  struct Shared {};
+
+  static Grid GridOf(const MixNumbersArguments& a) { return ScaleKernel::GridOf(a.scale); }
+
+  STOKER_KERNEL_CODE static void Run(int, const MixNumbersArguments& a, Place place, Shared&) {
+    const uint32_t i = place.block_x * kThreads + place.thread;
+    if (i >= static_cast<uint32_t>(a.scale.numbers)) return;
+    const int64_t sample = place.block_y, other = (sample == 0 ? a.scale.samples : sample) - 1;
+    const int64_t at = sample * a.scale.numbers + i;
+    const float of_other = ScaleKernel::Scaled(a.scale, other * a.scale.numbers + i, i) * a.shares[2 * sample + 1];
+    const float of_own = ScaleKernel::Scaled(a.scale, at, i) * a.shares[2 * sample];
+    float x = of_other + of_own;
+    x = x * a.scale_after;
+    x = x + a.bias_after;
+    StoreFloat(a.scale.to, x, a.scale.out + at * ByteSize(a.scale.to));
+  }
+};
+
+struct PadKernel {
+  static constexpr uint32_t kThreads = 256;
+  static constexpr int kPhases = 1;
+  struct Shared {};
+
+  static Grid GridOf(const PadArguments& a) {
+    const uint32_t numbers = static_cast<uint32_t>(a.rows) * static_cast<uint32_t>(a.scale.numbers);
+    return {(numbers + kThreads - 1) / kThreads, static_cast<uint32_t>(a.scale.samples), kThreads};
+  }
+
+  STOKER_KERNEL_CODE static void Run(int, const PadArguments& a, Place place, Shared&) {
+    const uint32_t i = place.block_x * kThreads + place.thread, of_row = static_cast<uint32_t>(a.scale.numbers);
+    const uint32_t row = i / of_row;
+    if (row >= static_cast<uint32_t>(a.rows)) return;
+    const int64_t sample = place.block_y;
+    uint8_t* out = a.scale.out + (sample * a.rows * of_row + i) * a.element_bytes;
+    if (row >= a.offsets[sample + 1] - a.offsets[sample]) {
+      for (int b = 0; b < a.element_bytes; ++b) out[b] = static_cast<uint8_t>(a.fill >> 8 * b);
+      return;
+    }
+    const int64_t at = a.offsets[sample] * of_row + i;
+    if (a.scales) {
+      StoreFloat(a.scale.to, ScaleKernel::Scaled(a.scale, at, i), out);
+    } else {
+      for (int b = 0; b < a.element_bytes; ++b) out[b] = a.scale.in[at * a.element_bytes + b];
+    }
   }
 };
 
@@ -302,6 +357,14 @@ auto Dispatch(const WidenArguments& arguments, Launch launch) {
 template <typename Arithmetic, typename Launch>
 auto Dispatch(const ScaleArguments& arguments, Launch launch) {
   return launch.template operator()<ScaleKernel>(arguments);
+}
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const MixNumbersArguments& arguments, Launch launch) {
+  return launch.template operator()<MixNumbersKernel>(arguments);
+}
+template <typename Arithmetic, typename Launch>
+auto Dispatch(const PadArguments& arguments, Launch launch) {
+  return launch.template operator()<PadKernel>(arguments);
 }
 
 template <typename Arithmetic, typename Launch>

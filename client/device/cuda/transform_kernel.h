@@ -180,13 +180,14 @@ struct MixKernel {
     if (pixel >= pixels) return;
     const auto y = static_cast<int32_t>(pixel / width), x = static_cast<int32_t>(pixel - y * width);
     const int64_t sample = place.block_y, other = (sample == 0 ? t.samples : sample) - 1;
-    const bool cut = a.mix == BatchDraw::Kind::kCutMix && y >= a.top && y < a.top + a.mixed_height && x >= a.left &&
-                     x < a.left + a.mixed_width;
+    const MixDraw& mix = a.mixes == nullptr ? a.mix : a.mixes[sample];
+    const bool cut = mix.kind == BatchDraw::Kind::kCutMix && y >= mix.top && y < mix.top + mix.height &&
+                     x >= mix.left && x < mix.left + mix.width;
     Out* out = static_cast<Out*>(t.out) + sample * pixels * channels;
     for (uint32_t c = 0; c < channels; ++c) {
       float value = ValueAt(a, cut ? other : sample, y, x, c);
-      if (a.mix == BatchDraw::Kind::kMixUp)
-        value = Arithmetic::Mix(value, a.own_share, ValueAt(a, other, y, x, c), a.other_share);
+      if (mix.kind == BatchDraw::Kind::kMixUp)
+        value = Arithmetic::Mix(value, mix.own_share, ValueAt(a, other, y, x, c), mix.other_share);
       out[kChannelsFirst ? c * pixels + pixel : pixel * channels + c] = Arithmetic::template Round<Out>(value);
     }
   }

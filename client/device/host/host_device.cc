@@ -160,6 +160,10 @@ class CpuDevice : public Device {
         STOKER_RETURN_IF_ERROR(Make(pipeline, batch, static_cast<int>(i), tensors[i]));
     for (const HostBatch::Rows& rows : batch.variable) {
       if (IsDense(pipeline, rows.field)) continue;  // Their values come first.
+      if (pipeline.programs()[rows.field].padded_rows > 0) {
+        STOKER_RETURN_IF_ERROR(Pad(pipeline, batch, rows, tensors[rows.field]));
+        continue;
+      }
       tensors[rows.field] = MakeRows(pipeline, rows);
       tensors.push_back(OffsetsTensor(pipeline.fields()[rows.field], rows));
     }
@@ -202,6 +206,16 @@ class CpuDevice : public Device {
     const std::shared_ptr<TensorMemory> kept = tensor.memory;
     STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(tensor.bytes, nullptr, tensor));
     if (tensor.bytes > 0) std::memcpy(out, came, tensor.bytes);
+    return absl::OkStatus();
+  }
+
+  // Makes a field whose samples differ in size, and are padded.
+  static absl::Status Pad(const DevicePipeline& pipeline, const HostBatch& batch, const HostBatch::Rows& rows,
+                          Tensor& tensor) {
+    const v1::Field &source = pipeline.source_fields()[rows.field], &made = pipeline.fields()[rows.field];
+    STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(made));
+    STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(bytes * batch.positions.size(), nullptr, tensor));
+    PadRows(source, made, pipeline.programs()[rows.field], rows, out);
     return absl::OkStatus();
   }
 

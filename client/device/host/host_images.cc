@@ -59,7 +59,8 @@ class BatchImages {
   void MakeMixed() {
     const int64_t rows = batch_.rows();
     if (rows == 0) return;
-    const BatchDraw draw = pipeline_.DrawBatch(batch_.seed, batch_.epoch, batch_.FirstPosition());
+    const std::vector<BatchDraw> draws =
+        pipeline_.DrawRows(batch_.seed, batch_.epoch, batch_.FirstPosition(), batch_.positions);
     for (std::vector<T>* image : {&own_, &other_, &last_}) image->resize(elements_);
     MakeUnmixed(rows - 1, last_.data());
     own_ = last_;
@@ -69,7 +70,7 @@ class BatchImages {
       } else {
         other_ = last_;
       }
-      MixImages(program_, draw, other_.data(), own_.data());
+      MixImages(program_, draws[row], other_.data(), own_.data());
       Store(own_, row);
       std::swap(own_, other_);
     }

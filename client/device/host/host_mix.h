@@ -14,7 +14,7 @@ namespace stoker {
 // Paints the rectangle `erase` of an image with the program's erase_value.
 void EraseFloats(const DevicePipeline::ImageProgram& program, const EraseDraw& erase, float* image);
 
-// Mixes `other` into `own`, as the batch drew. T is float or uint8_t; kMixUp requires float.
+// Mixes `other` into `own`, as the row or the batch drew. T is float or uint8_t; kMixUp requires float.
 template <typename T>
 void MixImages(const DevicePipeline::ImageProgram& program, const BatchDraw& draw, const T* other, T* own);
 

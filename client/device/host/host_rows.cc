@@ -37,6 +37,13 @@ Tensor NewTensor(const v1::Field& field, int64_t rows, uint8_t*& out) {
   return tensor;
 }
 
+// Writes `bytes` bytes of elements with the bits `fill`, each of `element_bytes`.
+void FillElements(uint64_t fill, int64_t element_bytes, uint8_t* out, int64_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(out, &fill, element_bytes);
+  for (int64_t done = element_bytes; done < bytes; done *= 2) std::memcpy(out + done, out, std::min(done, bytes - done));
+}
+
 }  // namespace
 
 Tensor RowsTensor(const v1::Field& field, const HostBatch::Rows& rows) {
@@ -73,6 +80,29 @@ Tensor DenseTensor(const v1::Field& places, const v1::Field& made, const Tensor&
     }
   }
   return tensor;
+}
+
+void PadRows(const v1::Field& source, const v1::Field& made, const DevicePipeline::FieldProgram& program,
+             const HostBatch::Rows& rows, uint8_t* out) {
+  const auto samples = static_cast<int64_t>(rows.offsets.size()) - 1;
+  const int64_t element_bytes = ByteSize(made.dtype()), in_bytes = static_cast<int64_t>(RowBytes(source));
+  const int64_t out_bytes = in_bytes / ByteSize(source.dtype()) * element_bytes;  // of a row
+  int64_t sample = 0;
+  for (const std::span<const uint8_t> part : rows.parts) {  // Each has whole samples.
+    const int64_t first = rows.offsets[sample], end = first + std::ssize(part) / in_bytes;
+    for (; sample < samples && rows.offsets[sample + 1] <= end; ++sample, out += program.padded_rows * out_bytes) {
+      const int64_t has = rows.offsets[sample + 1] - rows.offsets[sample], kept = std::min(has, program.padded_rows);
+      const auto bytes = part.subspan((rows.offsets[sample] - first) * in_bytes, kept * in_bytes);
+      if (program.kind == DevicePipeline::FieldProgram::Kind::kScale) {
+        CastNumbers(bytes, source.dtype(), {program.scale, program.bias}, made.dtype(), out);
+      } else {
+        std::copy(bytes.begin(), bytes.end(), out);
+      }
+      FillElements(program.fill, element_bytes, out + kept * out_bytes, (program.padded_rows - kept) * out_bytes);
+    }
+  }
+  // Where no sample has any row there may be no part.
+  FillElements(program.fill, element_bytes, out, (samples - sample) * program.padded_rows * out_bytes);
 }
 
 Tensor OffsetsTensor(const v1::Field& field, const HostBatch::Rows& rows) {

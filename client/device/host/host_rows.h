@@ -21,6 +21,11 @@ Tensor ScaledRowsTensor(const v1::Field& source, const v1::Field& made, const Sc
 // its type; without `data` each is 1, as float32.
 Tensor DenseTensor(const v1::Field& places, const v1::Field& made, const Tensor& values, const HostBatch::Rows& rows);
 
+// Writes `padded_rows` rows for each sample to `out`, as `program` says: its first ones as `made` has them, then its
+// fill.
+void PadRows(const v1::Field& source, const v1::Field& made, const DevicePipeline::FieldProgram& program,
+             const HostBatch::Rows& rows, uint8_t* out);
+
 // Returns where the rows of each sample begin, and the end of the last: int64, one more than there are samples.
 Tensor OffsetsTensor(const v1::Field& field, const HostBatch::Rows& rows);
 

@@ -139,7 +139,7 @@ class Conversion:
         result = [*self.on_integers]
         if self.cast is not None:
             result.append(self.cast)
-        result += [*self.normalize, *self.on_floats, *self.on_batches, *self.on_fields]
+        result += [*self.normalize, *self.on_floats, *self.on_fields, *self.on_batches]
         if self.channels is not None:
             result.append(ops.ToMemoryFormat(self.channels))
         return Compose(result)
@@ -211,7 +211,9 @@ class Conversion:
             self.channels = op.document()["ToMemoryFormat"]["memory_format"]
         elif op.name == "SanitizeBoundingBoxes":
             self.field(op)
-        elif op.name in ("MixUp", "CutMix", "OneHot", "ToDense", "UnpackBits"):
+        elif op.name == "ToPadded":
+            self.on_fields.append(op)
+        elif op.name in ("MixUp", "CutMix", "OneHot", "LabelSmoothing", "ToDense", "UnpackBits"):
             self.batch(op)
         elif self.cast is not None:
             self.on_floats.append(op)

@@ -271,6 +271,21 @@ def _random_order(to: Conversion, op: Any, place: str) -> None:
         to.image(inside[0])
 
 
+@converts("torchvision", "RandomIoUCrop")
+def _random_iou_crop(to: Conversion, op: Any, place: str) -> None:
+    """Boxes are the field "boxes", and what torchvision leaves for SanitizeBoundingBoxes, rows of "labels" too, goes here."""
+    crop = ops.RandomIoUCrop(
+        op.min_scale,
+        op.max_scale,
+        op.min_aspect_ratio,
+        op.max_aspect_ratio,
+        numbers(op.options),
+        op.trials,
+        labels=["labels"],
+    )
+    to.image(crop, linear=True)
+
+
 @converts("torchvision", "SanitizeBoundingBoxes")
 def _sanitize_bounding_boxes(to: Conversion, op: Any, place: str) -> None:
     """Boxes are the field "boxes", and the labels that torchvision looks for by default the field "labels"."""
@@ -286,7 +301,7 @@ def _sanitize_bounding_boxes(to: Conversion, op: Any, place: str) -> None:
 
 @converts("torchvision", "MixUp", "CutMix")
 def _mix_up(to: Conversion, op: Any, place: str) -> None:
-    refuse_unless(op.num_classes is not None, "num_classes must be given")
+    """Without num_classes the labels are floats already, here as there."""
     to.batch(getattr(ops, type(op).__name__)(alpha=op.alpha, num_classes=op.num_classes))
 
 

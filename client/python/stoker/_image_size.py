@@ -19,6 +19,8 @@ def size_after(op: Document, size: Size) -> Size:
         return _pair(arguments["size"])
     if name == "Resize":
         return _pair(arguments["size"]) if _count(arguments["size"]) == 2 else None
+    if name in ("RandomIoUCrop", "RandomZoomOut", "ScaleJitter", "RandomShortestSize"):
+        return None
     if name == "Pad":
         return _padded(arguments["padding"], size)
     if name == "RandomApply":

@@ -81,7 +81,7 @@ def _cannot_run(op: Any, first: Left) -> Optional[str]:
 
 
 def _works_on_batches(op: Any) -> bool:
-    if library_of(op) == "torchvision" and type(op).__name__ in ("MixUp", "CutMix"):
+    if (library_of(op), type(op).__name__) in (("torchvision", "MixUp"), ("torchvision", "CutMix"), ("timm", "Mixup")):
         return True
     return any(_works_on_batches(inner) for inner in getattr(op, "transforms", ()))
 

@@ -23,7 +23,9 @@ __all__ = [
     "GaussianNoise",
     "Grayscale",
     "JPEG",
+    "LabelSmoothing",
     "MixUp",
+    "Mosaic",
     "Normalize",
     "OneHot",
     "Pad",
@@ -39,6 +41,7 @@ __all__ = [
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomIoUCrop",
     "RandomMask",
     "RandomPerspective",
     "RandomPosterize",
@@ -54,6 +57,7 @@ __all__ = [
     "ToDense",
     "ToDtype",
     "ToMemoryFormat",
+    "ToPadded",
     "TrivialAugmentWide",
     "UnpackBits",
 ]
@@ -828,7 +832,86 @@ class RandomChoice(Op):
         super().__init__(transforms=list(transforms), p=p, placement=placement)
 
 
+# ---- Several samples ----
+
+
+class Mosaic(Op):
+    """Makes one image of four samples', each in a quarter of a canvas that is cut at a drawn point. Label maps, boxes
+    and keypoints, and the rows that belong to boxes, go with them. The other three are drawn from the job's samples. It
+    stands first. Bochkovskiy et al., "YOLOv4: Optimal Speed and Accuracy of Object Detection" (2020). Runs on the
+    servers only.
+
+    Arguments:
+        size: Output pixels: one number for a square, or height and width.
+        center_range: Bounds of the point where the four meet, as a share of height and width, drawn uniformly. Default
+            0.3, 0.7.
+        p: Probability. An image that is left alone is resized to ``size``. Default 1.
+        fill: Value of uncovered pixels, 0 to 255: one number, or red, green, blue. Default 114.
+        map_fill: Value of uncovered pixels of label maps that lie on the image, −32768 to 32767. Default 0.
+        labels: Fields with a row for each box, which are joined as the boxes are, such as the boxes' labels. Default
+            none.
+    """
+
+    def __init__(
+        self,
+        size: Union[int, Sequence[int]],
+        center_range: Optional[Sequence[float]] = None,
+        p: Optional[float] = None,
+        fill: Union[int, Sequence[int], None] = None,
+        map_fill: Optional[int] = None,
+        labels: Optional[Sequence[str]] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            size=size, center_range=center_range, p=p, fill=fill, map_fill=map_fill, labels=labels, placement=placement
+        )
+
+
 # ---- Boxes ----
+
+
+class RandomIoUCrop(Op):
+    """Takes a crop that overlaps a box by at least a drawn intersection over union, and leaves out the boxes whose
+    centers lie outside of it. Liu et al., "SSD: Single Shot MultiBox Detector" (2016). Runs on the servers only.
+
+    Arguments:
+        min_scale: The least that the crop's width and height are as a share of the image's. Both are drawn uniformly.
+            Default 0.3.
+        max_scale: The most. Default 1.
+        min_aspect_ratio: The least of the crop's width / height. Default 0.5.
+        max_aspect_ratio: The most. Default 2.
+        sampler_options: The overlaps of which one is drawn; from 1 on the image stays whole. Default 0, 0.1, 0.3, 0.5,
+            0.7, 0.9, 1.
+        trials: How many crops are drawn until another overlap is. Default 40.
+        field: The field of the boxes. Default boxes.
+        labels: Fields with a row for each box, which goes where the box goes, such as the boxes' labels. Default none.
+    """
+
+    def __init__(
+        self,
+        min_scale: Optional[float] = None,
+        max_scale: Optional[float] = None,
+        min_aspect_ratio: Optional[float] = None,
+        max_aspect_ratio: Optional[float] = None,
+        sampler_options: Optional[Sequence[float]] = None,
+        trials: Optional[int] = None,
+        field: Optional[str] = None,
+        labels: Optional[Sequence[str]] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(
+            min_scale=min_scale,
+            max_scale=max_scale,
+            min_aspect_ratio=min_aspect_ratio,
+            max_aspect_ratio=max_aspect_ratio,
+            sampler_options=sampler_options,
+            trials=trials,
+            field=field,
+            labels=labels,
+            placement=placement,
+        )
 
 
 class SanitizeBoundingBoxes(Op):
@@ -910,14 +993,16 @@ class ToMemoryFormat(Op):
 
 class MixUp(Op):
     """Mixes every image of a batch with the one before it (the first: with the last) to λ · itself + (1 − λ) · the
-    other, and so the labels, made one-hot float32. λ is drawn from Beta(alpha, alpha), one for a batch, by its first
-    position. It comes after all other ops on the image but ToMemoryFormat, on floats. Zhang et al., "mixup: Beyond
-    Empirical Risk Minimization" (2018), as torchvision has it. Runs on the loader's device only.
+    other, and so the labels; whole numbers are made one-hot float32. λ is drawn from Beta(alpha, alpha), one for a
+    batch, by its first position. It comes after all other ops on the image but ToMemoryFormat, on floats. Zhang et al.,
+    "mixup: Beyond Empirical Risk Minimization" (2018), as torchvision has it. Runs on the loader's device only.
 
     Arguments:
         alpha: The parameter of the Beta distribution. Default 1.
-        num_classes: How many classes there are; labels are 0 … num_classes − 1. Must be given.
-        field: The field of the labels, one whole number a sample. Default label.
+        num_classes: How many classes there are, where labels are whole numbers, 0 … num_classes − 1. It is left out
+            where they are floats already: one-hot, soft or multi-label. Default none.
+        field: The field of the labels: one whole number a sample, or a vector of floats. Default label.
+        per_sample: Whether λ is drawn for each sample, by its own position, instead of once for a batch. Default false.
     """
 
     def __init__(
@@ -926,9 +1011,10 @@ class MixUp(Op):
         alpha: Optional[float] = None,
         num_classes: Optional[int] = None,
         field: Optional[str] = None,
+        per_sample: Optional[bool] = None,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(alpha=alpha, num_classes=num_classes, field=field, placement=placement)
+        super().__init__(alpha=alpha, num_classes=num_classes, field=field, per_sample=per_sample, placement=placement)
 
 
 class CutMix(Op):
@@ -939,8 +1025,11 @@ class CutMix(Op):
 
     Arguments:
         alpha: The parameter of the Beta distribution. Default 1.
-        num_classes: How many classes there are; labels are 0 … num_classes − 1. Must be given.
-        field: The field of the labels, one whole number a sample. Default label.
+        num_classes: How many classes there are, where labels are whole numbers, 0 … num_classes − 1. It is left out
+            where they are floats already: one-hot, soft or multi-label. Default none.
+        field: The field of the labels: one whole number a sample, or a vector of floats. Default label.
+        per_sample: Whether λ and the rectangle are drawn for each sample, by its own position, instead of once for a
+            batch. Default false.
     """
 
     def __init__(
@@ -949,9 +1038,10 @@ class CutMix(Op):
         alpha: Optional[float] = None,
         num_classes: Optional[int] = None,
         field: Optional[str] = None,
+        per_sample: Optional[bool] = None,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(alpha=alpha, num_classes=num_classes, field=field, placement=placement)
+        super().__init__(alpha=alpha, num_classes=num_classes, field=field, per_sample=per_sample, placement=placement)
 
 
 class OneHot(Op):
@@ -980,6 +1070,32 @@ class ToDense(Op):
 
     def __init__(self, field: str, *, placement: Optional[str] = None) -> None:
         super().__init__(field=field, placement=placement)
+class LabelSmoothing(Op):
+    """Smooths labels: makes of each number y of a field of floats (1 − smoothing) · y + smoothing / K, where K classes
+    are its last dimension. Szegedy et al., "Rethinking the Inception Architecture for Computer Vision" (2016). Not
+    torchvision's. Runs on the loader's device only.
+
+    Arguments:
+        smoothing: 0 to 1.
+        field: The field of the labels, floats, as OneHot makes them. Default label.
+    """
+
+    def __init__(self, smoothing: float, field: Optional[str] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(smoothing=smoothing, field=field, placement=placement)
+
+
+class ToPadded(Op):
+    """Makes of a field whose samples differ in size one of ``rows`` rows a sample: those beyond are left out, missing
+    ones are ``fill``. Not torchvision's. Runs on the loader's device only.
+
+    Arguments:
+        field: The field.
+        rows: Rows of each sample.
+        fill: Value of missing rows. Default 0.
+    """
+
+    def __init__(self, field: str, rows: int, fill: Optional[float] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(field=field, rows=rows, fill=fill, placement=placement)
 
 
 class UnpackBits(Op):

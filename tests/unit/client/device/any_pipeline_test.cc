@@ -72,7 +72,10 @@ class RandomPipelines {
   }
 
   std::string Late() {
-    switch (Between(0, 8)) {
+    switch (Between(0, 11)) {
+      case 9: return "label_smoothing { smoothing: 0.25 }";
+      case 10: return "cut_mix { per_sample: true }";
+      case 11: return "one_hot { num_classes: 5 }";
       case 0: return "normalize { mean: 0.5 std: 0.25 }";
       case 1: return "random_erasing { value: -3.5 }";
       case 2: return "mix_up { num_classes: 5 alpha: 0.001 }";

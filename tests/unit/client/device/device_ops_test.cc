@@ -152,6 +152,141 @@ TEST(DeviceOpsTest, OneHotInEachDtype) {
   expect("dtype: DTYPE_INT64", int64_t{1});
 }
 
+// ---- Labels ----
+
+constexpr char kOneHot[] = "ops { one_hot { num_classes: 10 } } ";
+
+// Takes a place among the ops, by which those after it draw.
+constexpr char kInPlace[] = "ops { unpack_bits { field: 'bits' shape: 16 } } ";
+
+TEST(DeviceOpsTest, LabelsThatAreOneHotAlreadyAreMixedAsWholeNumbersAre) {
+  const ServerBatch from(Positions(6), {8, 8, 3});
+  const std::string floats = "ops { to_dtype { dtype: DTYPE_FLOAT32 } } ";
+  for (const std::string op : {"mix_up", "cut_mix"})
+    for (const std::string each : {"", "per_sample: true"}) {
+      const auto by_number = Submit(floats + kInPlace + "ops { " + op + " { num_classes: 10 " + each + " } }", from);
+      const auto by_vector = Submit(floats + kOneHot + "ops { " + op + " { " + each + " } }", from);
+      for (int field : {0, 1})
+        EXPECT_EQ(Elements<float>(by_number[field]), Elements<float>(by_vector[field])) << op << each;
+    }
+}
+
+TEST(DeviceOpsTest, EachSampleIsMixedByItsOwnDraw) {
+  const ServerBatch from(Positions(5), {8, 8, 3});
+  const std::string text = std::string("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ") + kOneHot +
+                           "ops { random_choice { transforms { mix_up { per_sample: true } } "
+                           "transforms { cut_mix { per_sample: true } } } }";
+  const DevicePipeline pipeline = Pipeline(text, from);
+  const auto tensors = Submit(text, from);
+  const auto images = Elements<float>(tensors[0]), labels = Elements<float>(tensors[1]);
+  std::set<double> lambdas;
+  std::set<BatchDraw::Kind> kinds;
+  for (int64_t row = 0; row < 5; ++row) {
+    const int64_t other = (row + 4) % 5;
+    const BatchDraw draw = pipeline.DrawBatch(7, 3, 40 + row);
+    lambdas.insert(draw.lambda);
+    kinds.insert(draw.kind);
+    const auto own_share = static_cast<float>(draw.lambda), other_share = static_cast<float>(1 - draw.lambda);
+    for (int32_t k = 0; k < 10; ++k)
+      EXPECT_FLOAT_EQ(labels[row * 10 + k],
+                      own_share * (from.labels()[row] == k) + other_share * (from.labels()[other] == k));
+    for (int64_t i = 0; i < 64; ++i) {
+      const float own = from.images()[(row * 64 + i) * 3], others = from.images()[(other * 64 + i) * 3];
+      const bool inside = i / 8 >= draw.top && i / 8 < draw.top + draw.size.height && i % 8 >= draw.left &&
+                          i % 8 < draw.left + draw.size.width;
+      const float expected = draw.kind == BatchDraw::Kind::kMixUp ? others * other_share + own * own_share
+                             : inside                             ? others
+                                                                  : own;
+      ASSERT_EQ(images[(row * 64 + i) * 3], expected) << row << " " << i;
+    }
+  }
+  EXPECT_EQ(lambdas.size(), 5);
+  EXPECT_EQ(kinds.size(), 2);
+}
+
+TEST(DeviceOpsTest, SmoothedLabelsAreTorchs) {
+  const ServerBatch from(Positions(6), {2, 2, 3});
+  const auto values =
+      Elements<float>(Submit(std::string(kOneHot) + "ops { label_smoothing { smoothing: 0.1 } }", from)[1]);
+  for (int64_t row = 0; row < 6; ++row)
+    for (int32_t k = 0; k < 10; ++k) ASSERT_FLOAT_EQ(values[row * 10 + k], 0.9 * (from.labels()[row] == k) + 0.1 / 10);
+}
+
+// timm smooths before it mixes. It is the same after, but for rounding.
+TEST(DeviceOpsTest, SmoothingCommutesWithMixing) {
+  const ServerBatch from(Positions(6), {4, 4, 3});
+  const std::string smooth = "ops { label_smoothing { smoothing: 0.1 } } ", mix = "ops { cut_mix {} } ";
+  const auto before = Elements<float>(Submit(kOneHot + smooth + mix, from)[1]);
+  const auto after = Elements<float>(Submit(kOneHot + mix + smooth, from)[1]);
+  for (size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(before[i], after[i], 1e-7);
+  EXPECT_NE(before, Elements<float>(Submit(kOneHot + mix, from)[1]));
+}
+
+TEST(DeviceOpsTest, SoftLabelsAreMixedInTheirOwnType) {
+  ServerBatch from(Positions(3), {4, 4, 3});
+  std::vector<v1::Field> fields = {Field("image", v1::DTYPE_UINT8, {4, 4, 3}), Field("soft", v1::DTYPE_FLOAT16, {2})};
+  const std::vector<float> soft = {1, 0, 0.25f, 0.75f, 0.5f, 2};
+  std::vector<uint16_t> halves;
+  for (float x : soft) halves.push_back(ToFloat16(x));
+  v1::Pipeline spec;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("ops { cut_mix { field: 'soft' } }", &spec));
+  const auto pipeline = DevicePipeline::Create(spec, fields);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  HostBatch batch = from.batch();
+  batch.fields = {batch.fields[0], {reinterpret_cast<const uint8_t*>(halves.data()), halves.size() * 2}};
+  const auto tensors = HostDevice()->Submit(*pipeline, batch);
+  ASSERT_TRUE(tensors.ok()) << tensors.status();
+  const auto mixed = Elements<uint16_t>((*tensors)[1]);
+  const BatchDraw draw = pipeline->DrawBatch(7, 3, 40);
+  const auto own = static_cast<float>(draw.lambda), other = static_cast<float>(1 - draw.lambda);
+  for (int64_t row = 0; row < 3; ++row)
+    for (int64_t i = 0; i < 2; ++i)
+      EXPECT_EQ(mixed[row * 2 + i], ToFloat16(soft[(row + 2) % 3 * 2 + i] * other + soft[row * 2 + i] * own));
+}
+
+// ---- Rows ----
+
+// Three samples of 2, 0 and 3 rows of two numbers, in two pieces, as `op` hands them out.
+template <typename T>
+std::vector<T> Padded(const std::string& ops, v1::Dtype dtype, const std::vector<T>& values) {
+  v1::Field rows = Field("rows", dtype, {2});
+  rows.set_kind(v1::FIELD_KIND_RAGGED), rows.set_max_bytes(4096);
+  v1::Pipeline spec;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(ops, &spec));
+  const auto pipeline = DevicePipeline::Create(spec, {rows});
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  const std::span<const uint8_t> bytes = {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)};
+  const std::vector<uint64_t> positions = Positions(3);
+  HostBatch batch = {7, 3, positions, {{}}, nullptr};
+  const size_t first = values.empty() ? 0 : 4 * sizeof(T);
+  batch.variable = {{0, {bytes.first(first), bytes.subspan(first)}, {0, 2, 2, 5}}};
+  if (values.empty()) batch.variable = {{0, {}, {0, 0, 0, 0}}};
+  const auto tensors = HostDevice()->Submit(*pipeline, batch);
+  EXPECT_TRUE(tensors.ok()) << tensors.status();
+  EXPECT_EQ(tensors->size(), 1) << "without offsets";
+  EXPECT_EQ((*tensors)[0].shape[0], 3);
+  return Elements<T>((*tensors)[0]);
+}
+
+TEST(DeviceOpsTest, RowsArePaddedAndCut) {
+  using testing::ElementsAre;
+  const std::vector<int64_t> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  EXPECT_THAT(Padded("ops { to_padded { field: 'rows' rows: 2 fill: -7 } }", v1::DTYPE_INT64, values),
+              ElementsAre(1, 2, 3, 4, -7, -7, -7, -7, 5, 6, 7, 8));
+  EXPECT_THAT(Padded("ops { to_padded { field: 'rows' rows: 1 } }", v1::DTYPE_INT64, values),
+              ElementsAre(1, 2, 0, 0, 5, 6));
+  EXPECT_THAT(Padded<int64_t>("ops { to_padded { field: 'rows' rows: 1 fill: 9 } }", v1::DTYPE_INT64, {}),
+              ElementsAre(9, 9, 9, 9, 9, 9));
+}
+
+TEST(DeviceOpsTest, WhatIsNormalizedIsPaddedByAValueOfItsOwn) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  EXPECT_THAT(Padded("ops { normalize { field: 'rows' mean: 1 std: [ 1, 2 ] } } "
+                     "ops { to_padded { field: 'rows' rows: 2 fill: -0.5 } }",
+                     v1::DTYPE_FLOAT32, values),
+              testing::ElementsAre(0, 0.5f, 2, 1.5f, -0.5f, -0.5f, -0.5f, -0.5f, 4, 2.5f, 6, 3.5f));
+}
+
 TEST(DeviceOpsTest, UnpacksBitsInEitherOrder) {
   const ServerBatch from(Positions(3), {2, 2, 3});
   for (const bool little : {false, true}) {

@@ -76,6 +76,9 @@ const char* const kExamples[] = {
     "elastic_transform {}",
     "aug_mix {}",
     "mosaic { size: 32 }",
+    "random_iou_crop {}",
+    "label_smoothing { smoothing: 0.1 }",
+    "to_padded { field: \"boxes\" rows: 8 }",
 };
 
 std::vector<v1::Op> Examples() {

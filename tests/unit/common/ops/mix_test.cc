@@ -66,6 +66,14 @@ TEST(BatchOpsTest, LambdaIsWhatTheRectangleLeaves) {
   }
 }
 
+TEST(BatchOpsTest, LabelsAreWholeNumbersOnlyWhereClassesAreCounted) {
+  const MixedLabels floats = MixedLabelsOf(ParseOp("cut_mix { field: 'soft' per_sample: true }"));
+  EXPECT_EQ(floats.field, "soft");
+  EXPECT_EQ(floats.classes, 0);
+  EXPECT_TRUE(floats.per_sample);
+  EXPECT_FALSE(MixedLabelsOf(ParseOp("mix_up { num_classes: 3 }")).per_sample);
+}
+
 TEST(BatchOpsTest, AChoiceTakesEachByItsWeight) {
   const v1::Op op = ParseOp(
       "random_choice { transforms { mix_up { num_classes: 5 } } transforms { cut_mix { num_classes: 5 } } p: 1 p: 3 }");

@@ -450,6 +450,141 @@ TEST(DevicePipelineTest, ToDenseMakesTheArrayOfWhatTheValuesAreByThen) {
   EXPECT_THAT(made(dense, {words}).status().message(), testing::HasSubstr("on the device: field 'words': shape"));
 }
 
+// ---- Labels, and rows that are padded ----
+
+// An image, a whole number "label", a vector "soft" of `dtype`, and ragged "rows" of int64×2 and "more" of float32×4.
+absl::StatusOr<DevicePipeline> CreateWithLabels(const std::string& text, v1::Dtype dtype = v1::DTYPE_FLOAT32) {
+  v1::Pipeline pipeline;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
+  std::vector<v1::Field> fields = ImageAndLabel();
+  v1::Field soft, rows, more;
+  soft.set_name("soft"), soft.set_dtype(dtype), soft.add_shape(5);
+  rows.set_name("rows"), rows.set_dtype(v1::DTYPE_INT64), rows.add_shape(2);
+  rows.set_kind(v1::FIELD_KIND_RAGGED), rows.set_max_bytes(160);
+  more.set_name("more"), more.set_dtype(v1::DTYPE_FLOAT32), more.add_shape(4);
+  more.set_kind(v1::FIELD_KIND_RAGGED), more.set_max_bytes(160);
+  fields.insert(fields.end(), {soft, rows, more});
+  return DevicePipeline::Create(pipeline, fields);
+}
+
+TEST(DevicePipelineTest, LabelsAreMixedAsWholeNumbersOneHotOrSoft) {
+  const std::string one_hot = "ops { one_hot { num_classes: 9 dtype: DTYPE_FLOAT16 } } ";
+  const auto of_hot = CreateWithLabels(one_hot + "ops { cut_mix {} }");
+  ASSERT_TRUE(of_hot.ok()) << of_hot.status();
+  EXPECT_TRUE(of_hot->programs()[1].mixed);
+  EXPECT_EQ(of_hot->programs()[1].classes, 9);
+  EXPECT_EQ(of_hot->fields()[1].dtype(), v1::DTYPE_FLOAT16);
+  EXPECT_FALSE(of_hot->mixes_each());
+  const auto soft = CreateWithLabels("ops { cut_mix { field: 'soft' per_sample: true } }", v1::DTYPE_BFLOAT16);
+  ASSERT_TRUE(soft.ok()) << soft.status();
+  EXPECT_TRUE(soft->programs()[2].mixed && soft->mixes_each());
+  EXPECT_EQ(soft->fields()[2].dtype(), v1::DTYPE_BFLOAT16);
+  const auto bits = CreateWithLabels(
+      "ops { to_dtype { field: 'soft' dtype: DTYPE_FLOAT32 } } ops { cut_mix { field: 'soft' } }", v1::DTYPE_UINT8);
+  ASSERT_TRUE(bits.ok()) << bits.status();
+  EXPECT_TRUE(bits->programs()[2].mixed);
+}
+
+TEST(DevicePipelineTest, RowsDrawByTheirOwnPositionsWhereTheOpSaysSo) {
+  const std::vector<uint64_t> positions = {40, 41, 42};
+  const auto lambdas = [&](const char* text) {
+    const auto device = CreateWithLabels(text);
+    EXPECT_TRUE(device.ok()) << device.status();
+    std::vector<double> all;
+    for (const BatchDraw& draw : device->DrawRows(7, 3, 40, positions)) all.push_back(draw.lambda);
+    EXPECT_EQ(all[0], device->DrawBatch(7, 3, 40).lambda);
+    return all;
+  };
+  const auto one = lambdas("ops { cut_mix { num_classes: 9 } }");
+  const auto each = lambdas("ops { cut_mix { num_classes: 9 per_sample: true } }");
+  EXPECT_EQ(one, std::vector<double>(3, one[0]));
+  EXPECT_EQ(each[0], one[0]);
+  EXPECT_NE(each[1], each[0]);
+  EXPECT_NE(each[2], each[1]);
+}
+
+TEST(DevicePipelineTest, LabelsAreSmoothedBeforeOrAfterTheyAreMixed) {
+  const std::string smooth = "ops { label_smoothing { smoothing: 0.2 field: 'soft' } } ";
+  const std::string mix = "ops { cut_mix { field: 'soft' } } ";
+  const auto program = [](const std::string& text) {
+    const auto device = CreateWithLabels(text);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return device->programs()[2];
+  };
+  const auto before = program(smooth + mix), after = program(mix + smooth), alone = program(smooth + smooth);
+  EXPECT_THAT(before.scale, testing::ElementsAre(0.8f));
+  EXPECT_THAT(before.bias, testing::ElementsAre(0.04f));
+  EXPECT_EQ(before.scale_after, 1);
+  EXPECT_TRUE(after.scale.empty());
+  EXPECT_EQ(after.scale_after, 0.8f);
+  EXPECT_EQ(after.bias_after, 0.04f);
+  EXPECT_FALSE(alone.mixed);
+  EXPECT_FLOAT_EQ(alone.scale[0], 0.64f);
+  EXPECT_FLOAT_EQ(alone.bias[0], 0.04f * 0.8f + 0.04f);
+}
+
+TEST(DevicePipelineTest, RowsArePaddedAlsoAfterTheyAreConverted) {
+  const auto device = CreateWithLabels(
+      "ops { to_dtype { field: 'rows' dtype: DTYPE_FLOAT16 } } ops { to_padded { field: 'rows' rows: 7 fill: -1 } } "
+      "ops { to_padded { field: 'more' rows: 3 } }");
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_THAT(device->fields()[3].shape(), testing::ElementsAre(7, 2));
+  EXPECT_EQ(device->fields()[3].dtype(), v1::DTYPE_FLOAT16);
+  EXPECT_EQ(device->fields()[3].kind(), v1::FIELD_KIND_UNSPECIFIED);
+  EXPECT_EQ(device->programs()[3].kind, DevicePipeline::FieldProgram::Kind::kScale);
+  EXPECT_EQ(device->programs()[3].fill, 0xbc00);
+  EXPECT_THAT(device->fields()[4].shape(), testing::ElementsAre(3, 4));
+  EXPECT_EQ(device->programs()[4].padded_rows, 3);
+}
+
+TEST(DevicePipelineTest, LabelsAndRowsThatDoNotFitAreRefused) {
+  const std::string mix = "ops { cut_mix { field: 'soft' } } ", one_hot = "ops { one_hot { num_classes: 9 } } ";
+  const std::string pad = "ops { to_padded { field: 'rows' rows: 7 } } ";
+  const std::pair<std::string, std::string> cases[] = {
+      {"ops { cut_mix {} }",
+       "pipeline.ops[0]: CutMix: field 'label' has int64, whole numbers; say in num_classes how many classes there "
+       "are, "
+       "or put OneHot before it"},
+      {one_hot + "ops { cut_mix { num_classes: 9 } }",
+       "pipeline.ops[1]: CutMix: field 'label' has float32 already, and num_classes is for whole numbers; leave it "
+       "out"},
+      {"ops { cut_mix { field: 'soft' num_classes: 5 } }",
+       "pipeline.ops[0]: CutMix: field 'soft' has float32 already, and num_classes is for whole numbers; leave it out"},
+      {"ops { one_hot { num_classes: 9 dtype: DTYPE_INT64 } } ops { cut_mix {} }",
+       "pipeline.ops[1]: CutMix: field 'label' has int64, not floats; put OneHot, or ToDtype where it is a vector "
+       "already, before it"},
+      {"ops { cut_mix { field: 'more' } }",
+       "pipeline.ops[0]: CutMix: field 'more' is ragged, whose samples differ in size; name another"},
+      {"ops { cut_mix { field: 'image' } }",
+       "pipeline.ops[0]: CutMix: field 'image' has no labels in floats, but is the image"},
+      {"ops { label_smoothing { smoothing: 0.1 } }",
+       "pipeline.ops[0]: LabelSmoothing: field 'label' has int64, not floats; put OneHot, or ToDtype where it is a "
+       "vector "
+       "already, before it"},
+      {"ops { to_dtype { field: 'label' dtype: DTYPE_FLOAT32 } } ops { label_smoothing { smoothing: 0.1 } }",
+       "pipeline.ops[1]: LabelSmoothing: field 'label' has one number a sample, and no classes to smooth; put OneHot "
+       "first"},
+      {"ops { to_dtype { field: 'label' dtype: DTYPE_FLOAT32 } } ops { cut_mix {} }",
+       "pipeline.ops[1]: CutMix: field 'label' has 0 dimensions; labels that are mixed are one vector of floats a "
+       "sample"},
+      {mix + "ops { normalize { field: 'soft' mean: 0 std: 1 } }",
+       "pipeline.ops[1]: Normalize: field 'soft' is smoothed or mixed already; put it before LabelSmoothing, MixUp, "
+       "CutMix"},
+      {"ops { to_padded { field: 'soft' rows: 7 } }",
+       "pipeline.ops[0]: ToPadded: the samples of field 'soft' have one size; leave it out"},
+      {pad + "ops { to_dtype { field: 'rows' dtype: DTYPE_FLOAT16 } }",
+       "pipeline.ops[1]: ToDtype: field 'rows' is padded already; put it before ToPadded"},
+      {pad + pad, "pipeline.ops[1]: ToPadded: field 'rows' is padded already; put it before ToPadded"},
+      {"ops { to_padded { field: 'rows' rows: 7 fill: 0.5 } }", "pipeline.ops[0]: ToPadded.fill: 0.5 is no int64"},
+      {"ops { to_padded { field: 'more' rows: 1048576 } } ops { to_padded { field: 'rows' rows: 1048576 } }", ""},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(CreateWithLabels(text).status().message(), message) << text;
+  EXPECT_EQ(
+      CreateWithLabels(mix, v1::DTYPE_FLOAT64).status().message(),
+      "pipeline.ops[0]: CutMix: field 'soft' has float64, not floats; put ToDtype to float32, float16 or bfloat16 "
+      "before it");
+}
+
 TEST(DevicePipelineTest, KindsThatTheirTypeOrShapeBeliesAreRefused) {
   for (auto [kind, dtype, extents] : {std::tuple(v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_FLOAT32, 2),
                                       {v1::FIELD_KIND_LABEL_MAP, v1::DTYPE_INT64, 2},

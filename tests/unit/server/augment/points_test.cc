@@ -263,6 +263,50 @@ TEST(MovePointsTest, AMapThatCannotBeInvertedLeavesNoPlace) {
   EXPECT_THAT(AreNaN(Boxes({flat}, {1, 2, 3, 4})), ElementsAre(true, true, true, true));
 }
 
+// ---- Boxes that a crop leaves out ----
+
+// Rows and sides of the boxes that are left.
+std::vector<std::vector<double>> Left(const Ops& ops, const Numbers& boxes,
+                                      v1::BoxFormat format = v1::BOX_FORMAT_XYXY) {
+  std::vector<std::vector<double>> rows;
+  for (const LeftBox& box : BoxesLeft(ops, kImage, format, boxes))
+    rows.push_back({static_cast<double>(box.row), box.sides.left, box.sides.top, box.sides.right, box.sides.bottom});
+  return rows;
+}
+
+CropParameters ByCenters(int64_t top, int64_t left, ImageSize size) {
+  CropParameters crop = {top, left, size};
+  crop.leaves_out_boxes = true;
+  return crop;
+}
+
+TEST(BoxesLeftTest, ThoseWhoseCentersLieWithinAreLeftWhereTheyThenLie) {
+  // Centers at 25, 40; at 50, 30, on the crop's border; and at 65, 30.
+  const Numbers boxes = {10, 20, 40, 60, 40, 20, 60, 40, 50, 20, 80, 40};
+  EXPECT_THAT(Left({ByCenters(10, 0, {60, 50})}, boxes), ElementsAre(ElementsAre(0, 10, 10, 40, 50)));
+  EXPECT_THAT(Left({ByCenters(10, 0, {60, 51})}, boxes),
+              ElementsAre(ElementsAre(0, 10, 10, 40, 50), ElementsAre(1, 40, 10, 51, 30)));
+  EXPECT_THAT(Left({kAcross, ByCenters(0, 0, {80, 40})}, boxes), ElementsAre(ElementsAre(2, 20, 20, 40, 40)));
+}
+
+TEST(BoxesLeftTest, OtherOpsLeaveNoneOut) {
+  const Numbers boxes = {10, 20, 40, 60, 40, 20, 60, 40};
+  EXPECT_THAT(Left({CropParameters{0, 50, {80, 50}}, kDown}, boxes),
+              ElementsAre(ElementsAre(0, 0, 20, 0, 60), ElementsAre(1, 0, 40, 10, 60)));
+  EXPECT_THAT(Left({ByCenters(0, 0, kImage)}, {}), IsEmpty());
+}
+
+TEST(BoxesLeftTest, ABoxIsCutToItsImageBeforeItsCenterIsTaken) {
+  EXPECT_THAT(Left({ByCenters(0, 0, {80, 20})}, {-1000, 10, 30, 20}), ElementsAre(ElementsAre(0, 0, 10, 20, 20)));
+  EXPECT_THAT(Left({ByCenters(0, 0, kImage)}, {200, 10, 230, 20, kNaN, 0, 10, 10}), IsEmpty());
+}
+
+TEST(BoxesLeftTest, KnowsEveryFormat) {
+  for (const v1::BoxFormat format : kFormats)
+    EXPECT_THAT(Left({ByCenters(5, 5, {50, 50})}, InFormat({10, 20, 40, 60}, format), format),
+                ElementsAre(ElementsAre(0, 5, 15, 35, 50)));
+}
+
 // ---- SanitizeBoundingBoxes ----
 
 std::vector<uint32_t> Sane(const Numbers& boxes, v1::BoxFormat format = v1::BOX_FORMAT_XYXY, double min_size = 1,

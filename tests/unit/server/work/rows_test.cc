@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -187,6 +188,85 @@ TEST(RowsTest, BoxesThatACropLeavesNothingOfGoWithTheirLabels) {
               HasSubstr("field: 'text' is text, not boxes"));
 }
 
+// The boxes of a sample as an op sees them that stands first.
+class FirstBoxes : public SampleBoxes {
+ public:
+  explicit FirstBoxes(std::vector<float> boxes) : boxes_(std::move(boxes)) {}
+  std::vector<BoxSides> After(std::span<const OpParameters> ops) const override {
+    std::vector<BoxSides> sides;
+    for (const LeftBox& box : BoxesLeft(ops, kSize, v1::BOX_FORMAT_XYXY, boxes_)) sides.push_back(box.sides);
+    return sides;
+  }
+
+ private:
+  const std::vector<float> boxes_;
+};
+
+TEST(RowsTest, ACropByBoxesLeavesThoseOutWhoseCentersAreOutside) {
+  for (const v1::Dtype stored : {v1::DTYPE_FLOAT32, v1::DTYPE_INT64}) {
+    SourceSchema schema = Schema(stored);
+    schema.push_back(Rows("labels", v1::FIELD_KIND_RAGGED, v1::DTYPE_INT64, {}));
+    const auto pipeline = Pipeline(
+        "ops { random_iou_crop { sampler_options: [ 0.1, 0.5, 1 ] labels: [ 'labels', 'points' ] } } "
+        "ops { resize { size: [ 24, 32 ] } } ops { random_horizontal_flip {} }",
+        schema);
+    ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+    const std::vector<float> boxes = {5, 6, 30, 35, 0, 0, 60, 40, 40, 20, 58, 38, 1, 1, 4, 4};
+    const std::vector<float> points = {1, 1, 2, 2, 3, 3, 4, 4};
+    SampleBytes sample = Sample(
+        stored == v1::DTYPE_FLOAT32 ? BytesOf(boxes) : BytesOf(std::vector<int64_t>(boxes.begin(), boxes.end())));
+    sample.fields[2] = BytesOf(points);
+    sample.fields.push_back(BytesOf<int64_t>({70, 71, 72, 73}));
+    std::set<size_t> counts;
+    for (uint64_t position = 0; position < 40; ++position) {
+      const auto made = Make(*pipeline, schema, sample, position);
+      ASSERT_TRUE(made.ok()) << made.status();
+      const FirstBoxes first(boxes);
+      const auto ops = pipeline->Draw(pipeline->outputs()[1], 0, kSize, 1, 0, position, &first);
+      ASSERT_TRUE(ops.ok());
+      std::vector<float> moved = boxes, moved_points = points, left, left_points;
+      MovePoints(*ops, kSize, v1::FIELD_KIND_BOXES, v1::BOX_FORMAT_XYXY, moved);
+      MovePoints(*ops, kSize, v1::FIELD_KIND_KEYPOINTS, v1::BOX_FORMAT_XYXY, moved_points);
+      std::vector<int64_t> labels;
+      for (const LeftBox& box : BoxesLeft(*ops, kSize, v1::BOX_FORMAT_XYXY, boxes)) {
+        left.insert(left.end(), moved.begin() + 4 * box.row, moved.begin() + 4 * box.row + 4);
+        left_points.insert(left_points.end(), moved_points.begin() + 2 * box.row,
+                           moved_points.begin() + 2 * box.row + 2);
+        labels.push_back(70 + box.row);
+      }
+      EXPECT_EQ((*made)[0], BytesOf(left)) << position;
+      EXPECT_EQ((*made)[1], BytesOf(left_points)) << position;
+      EXPECT_EQ((*made)[3], BytesOf(labels)) << position;
+      counts.insert(labels.size());
+    }
+    EXPECT_GE(counts.size(), 3) << "numbers of boxes that were left";
+  }
+}
+
+TEST(RowsTest, CropsByBoxesThatDoNotFitAreRefused) {
+  SourceSchema schema = Schema(v1::DTYPE_FLOAT32);
+  schema.push_back(Rows("labels", v1::FIELD_KIND_RAGGED, v1::DTYPE_INT64, {}));
+  const std::string resize = "ops { resize { size: [ 24, 32 ] } }";
+  const std::pair<std::string, const char*> cases[] = {
+      {"ops { random_iou_crop { field: 'text' } }" + resize, "ops[0]: RandomIoUCrop: field: 'text' is text, not boxes"},
+      {"ops { random_iou_crop { labels: 'classes' } }" + resize, "RandomIoUCrop: labels: 'classes' is not sent"},
+      {"fields: ['image', 'text'] ops { random_iou_crop {} }" + resize, "RandomIoUCrop: field: 'boxes' is not sent"},
+      {"fields: ['boxes'] ops { random_iou_crop {} }", "RandomIoUCrop: needs the image that the boxes lie on"},
+      {"ops { random_iou_crop {} } ops { random_apply { transforms { random_iou_crop { labels: 'labels' } } } }" +
+           resize,
+       "ops[1]: RandomIoUCrop: names another field or other labels than the RandomIoUCrop before it"},
+      {"ops { random_iou_crop {} }" + resize + "ops { sanitize_bounding_boxes { labels: 'labels' } }",
+       "labels: 'labels' keeps the rows of boxes that RandomIoUCrop leaves out; name it in RandomIoUCrop.labels too"},
+      {"fields: ['image'] views { name: 'a' ops { random_iou_crop {} } ops { resize { size: [ 24, 32 ] } } }",
+       "pipeline.views: RandomIoUCrop looks at boxes, and views have none"},
+      {"ops { random_iou_crop {} }", "would differ in size from sample to sample, also after RandomIoUCrop"},
+      {resize + "ops { random_iou_crop {} placement: PLACEMENT_DEVICE }",
+       "RandomIoUCrop.placement: runs on the server only"},
+  };
+  for (const auto& [text, expected] : cases)
+    EXPECT_THAT(Pipeline(text, schema).status().message(), HasSubstr(expected)) << text;
+}
+
 TEST(RowsTest, BadSamplesAreNamedByTheirField) {
   const SourceSchema schema = Schema(v1::DTYPE_INT64);
   const auto usual = Pipeline("", schema);
@@ -196,6 +276,10 @@ TEST(RowsTest, BadSamplesAreNamedByTheirField) {
   EXPECT_THAT(torn.status().message(), HasSubstr("field 'boxes' has 3 bytes, no whole int64"));
   EXPECT_EQ(odd.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(odd.status().message(), HasSubstr("field 'boxes' has 4 bytes, no multiple of the 16 of a row"));
+  const auto crop = Pipeline("ops { random_iou_crop {} } ops { resize { size: 9 size: 9 } }", schema);
+  ASSERT_TRUE(crop.ok()) << crop.status();
+  EXPECT_EQ(Make(*crop, schema, Sample({1, 2, 3})).status(), torn.status());
+  EXPECT_EQ(Make(*crop, schema, Sample(BytesOf<int64_t>({1}))).status(), odd.status());
   const auto large = Make(*usual, schema, Sample(BytesOf(std::vector<int64_t>(68))));
   EXPECT_THAT(large.status().message(), HasSubstr("field 'boxes' has 272 bytes, more than its max_bytes of 256"));
 }
@@ -230,8 +314,12 @@ TEST(RowsTest, MovingManyBoxesIsWeighed) {
   SourceSchema schema = Schema(v1::DTYPE_FLOAT32);
   const std::string ops = "ops { random_rotation { degrees: 9 } } ops { random_horizontal_flip {} }";
   const double few = Seconds(Pipeline(ops, schema)->CostOf(kSize));
+  const std::string crop = "ops { random_iou_crop {} } ops { resize { size: [ 8, 8 ] } }";
+  const double few_looked_at = Seconds(Pipeline(crop, schema)->CostOf(kSize));
+  EXPECT_GT(few_looked_at, few);
   schema[0].max_bytes = 128 << 20;
   EXPECT_GT(Seconds(Pipeline(ops, schema)->CostOf(kSize)), few + 0.05) << "eight million boxes";
+  EXPECT_GT(Seconds(Pipeline(crop, schema)->CostOf(kSize)), few_looked_at + 1) << "looked at again and again";
 }
 
 TEST(RowsTest, SpansAreCutByUsualSamplesAndBoundedByTheLargest) {

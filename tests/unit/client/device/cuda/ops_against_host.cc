@@ -111,6 +111,23 @@ std::vector<OpPipelines> AllOpPipelines() {
        {flip + kFloat + kPlanes, flip + kHalf + kPlanes, flip + kBfloat, flip + std::string(kBfloat) + kPlanes}},
       {"MixUp", {flip + kFloat + mix_up + kPlanes, kHalf + mix_up, std::string(kFloat) + erase("1") + mix_up}},
       {"CutMix", {cut_mix, flip + kFloat + cut_mix + kPlanes, kBfloat + cut_mix}},
+      {"Labels",
+       {flip + kFloat + "ops { mix_up { num_classes: 11 per_sample: true } } " + kPlanes,
+        "ops { cut_mix { num_classes: 11 per_sample: true } } ",
+        std::string(kHalf) + "ops { random_choice { transforms { mix_up { field: 'soft' per_sample: true } } "
+                             "transforms { cut_mix { field: 'soft' per_sample: true } } } } ",
+        "ops { one_hot { num_classes: 11 dtype: DTYPE_BFLOAT16 } } ops { label_smoothing { smoothing: 0.1 } } "
+        "ops { cut_mix { per_sample: true } } ops { label_smoothing { smoothing: 0.3 } } ",
+        "ops { one_hot { num_classes: 11 dtype: DTYPE_FLOAT16 } } ops { label_smoothing { smoothing: 0.2 } } ",
+        "ops { label_smoothing { smoothing: 0.1 field: 'soft' } } ops { cut_mix { field: 'soft' } } "
+        "ops { label_smoothing { smoothing: 0.3 field: 'soft' } } ",
+        "ops { to_dtype { field: 'soft' dtype: DTYPE_FLOAT16 } } "
+        "ops { normalize { field: 'soft' mean: 1 std: [ 1, 2, 3, 4, 5, 6, 7 ] } } ops { cut_mix { field: 'soft' } } ",
+        "ops { label_smoothing { smoothing: 1 field: 'soft' } } "}},
+      {"Padded",
+       {"ops { to_padded { field: 'rows' rows: 2 fill: 3 } } ops { to_padded { field: 'text' rows: 9 fill: 255 } } ",
+        "ops { to_dtype { field: 'rows' dtype: DTYPE_BFLOAT16 } } ops { normalize { field: 'rows' mean: [ 0, 1, 2 ] "
+        "std: 3 } } ops { to_padded { field: 'rows' rows: 3 fill: -1.5 } } "}},
       {"OneHot",
        {"ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_FLOAT32 } }",
         "ops { one_hot { field: 'label' num_classes: 11 dtype: DTYPE_BFLOAT16 } }",
@@ -175,6 +192,8 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   RandomRows values{FieldOf("rows", v1::FIELD_KIND_RAGGED, kNumbers[random() % std::size(kNumbers)])};
   values.field.add_shape(3);
   RandomRows text_field{FieldOf("text", v1::FIELD_KIND_TEXT, v1::DTYPE_UINT8)};
+  v1::Field soft;
+  soft.set_name("soft"), soft.set_dtype(v1::DTYPE_FLOAT32), soft.add_shape(7);
   // Maps are there where they need not move.
   RandomRows words{FieldOf("words", v1::FIELD_KIND_SPARSE, v1::DTYPE_INT32)};
   RandomRows word_values{FieldOf("words.values", v1::FIELD_KIND_RAGGED, kNumbers[random() % std::size(kNumbers)])};
@@ -183,7 +202,7 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   tags.field.add_dense_shape(int64_t{1} << 33);
   if (text.find("'tags'") != std::string::npos) tags.field = words.field, tags.field.set_name("tags");
   const std::vector<v1::Field> without_maps = {
-      image, label, values.field, bits, vector, text_field.field, words.field, word_values.field, tags.field};
+      image, label, values.field, bits, vector, text_field.field, words.field, word_values.field, tags.field, soft};
   std::vector<v1::Field> fields = without_maps;
   fields.insert(fields.end(), {map, binary});
   auto pipeline = DevicePipeline::Create(spec, fields);
@@ -210,13 +229,21 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   const bool are_floats = !IsWholeNumber(vector.dtype());
   for (size_t i = 0; i < vectors.size(); ++i)
     vectors[i] = static_cast<uint8_t>(random()) & (are_floats && (i + 1) % number_bytes == 0 ? 0xbb : 0xff);
+  std::vector<float> soft_labels(rows * 7);
+  for (float& number : soft_labels) number = static_cast<float>(random() % 1000) / 999;
+  const auto* soft_bytes = reinterpret_cast<const uint8_t*>(soft_labels.data());
   MakeRows(rows, random, values);
   MakeRows(rows, random, text_field);
   MakeSparse(rows, random, words, &word_values);
   MakeSparse(rows, random, tags, nullptr);
   values.rows.field = 2, text_field.rows.field = 5;
   words.rows.field = 6, word_values.rows.field = 7, tags.rows.field = 8;
-  HostBatch batch = {9, 3, positions, {images, labels, {}, packed, vectors, {}, {}, {}, {}}, nullptr};
+  HostBatch batch = {
+      9,
+      3,
+      positions,
+      {images, labels, {}, packed, vectors, {}, {}, {}, {}, {soft_bytes, soft_labels.size() * 4}},
+      nullptr};
   batch.variable = {values.rows, text_field.rows, words.rows, word_values.rows, tags.rows};
   if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
 
