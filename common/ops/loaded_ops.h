@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "common/fields/image_size.h"
 #include "common/identity/draws.h"
+#include "common/ops/own_batch.h"
 #include "common/ops/parameters.h"
 #include "stoker/v1/data_service.pb.h"
 #include "stoker/v1/pipeline.pb.h"
@@ -52,6 +53,13 @@ class LoadedOp {
   // Internal the machine; after either `out` holds garbage.
   virtual absl::Status Apply(const std::vector<OwnValue>& values, const DrawKey& key, const uint8_t* in, ImageSize size,
                              uint8_t* out, ImageSize size_after) const = 0;
+
+  // Returns room for images that wait for this op and others of its kind; null where it is called image by image, or
+  // where no room is left.
+  virtual std::unique_ptr<OwnBatch> NewBatch() const { return nullptr; }
+
+  // Returns the memory that such room takes.
+  virtual uint64_t batch_bytes() const { return 0; }
 
   // Returns a hash of what the op makes of a few images, by which servers are compared.
   uint64_t check() const { return check_; }

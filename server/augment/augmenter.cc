@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -61,6 +62,37 @@ bool OnlyNarrows(const PlannedStep& planned) {
   return geometry != nullptr && !geometry->resize.has_value() && !geometry->flip_horizontal &&
          !geometry->flip_vertical &&
          WholeOf(planned.step.in).Contains({geometry->crop.top, geometry->crop.left, geometry->crop.size});
+}
+
+// Returns the last step that is not in place; those after it change what it wrote to the result's place.
+size_t LastThatMakes(const std::vector<PlannedStep>& steps) {
+  size_t last = steps.size() - 1;
+  while (steps[last].step.in_place()) --last;
+  return last;
+}
+
+// Returns room in `batch` for what step `i` makes, where no other step makes an image before the next own op. Null where
+// there is no such op, or no room.
+uint8_t* RoomAfter(size_t i, const std::vector<PlannedStep>& steps, OwnBatch& batch) {
+  do {
+    if (++i == steps.size()) return nullptr;
+  } while (steps[i].step.in_place());
+  const auto* own = std::get_if<OwnParameters>(&steps[i].step.action);
+  return own == nullptr ? nullptr : batch.Add(*own, steps[i].step.in);
+}
+
+// Copies the image of an own op into `batch`. Null where that has no room.
+uint8_t* CopyTo(OwnBatch& batch, const PlannedStep& own, const SourceImage& image) {
+  uint8_t* const room = batch.Add(std::get<OwnParameters>(own.step.action), own.step.in);
+  if (room == nullptr) return nullptr;
+  const ImageView view = Narrowed(image, own.needed).view;
+  if (view.pixel_bytes != kChannels) {
+    Pack(view, room);
+    return room;
+  }
+  const int64_t row_bytes = view.size.width * kChannels;
+  for (int64_t y = 0; y < view.size.height; ++y) std::memcpy(room + y * row_bytes, view.At(y, 0), row_bytes);
+  return room;
 }
 
 }  // namespace
@@ -138,36 +170,70 @@ struct Augmenter::Run {
   }
 };
 
+// How far a plan is: the next step, the image before it, and where that lies, if it was made here.
+struct Augmenter::Place {
+  size_t step = 0;
+  SourceImage current;
+  uint8_t* made = nullptr;
+};
+
 Augmenter::Augmenter() = default;
 Augmenter::~Augmenter() = default;
 
 absl::Status Augmenter::Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                               const Interrupt& interrupt) {
+  return CarryOut(plan, {.current = image}, out, nullptr, interrupt).status();
+}
+
+absl::StatusOr<std::optional<size_t>> Augmenter::Begin(const ImagePlan& plan, const SourceImage& image,
+                                                       std::span<uint8_t> out, OwnBatch& batch,
+                                                       const Interrupt& interrupt) {
+  STOKER_ASSIGN_OR_RETURN(const size_t step, CarryOut(plan, {.current = image}, out, &batch, interrupt));
+  return step < plan.steps().size() ? std::optional(step) : std::nullopt;
+}
+
+absl::Status Augmenter::Finish(const ImagePlan& plan, size_t step, uint8_t* pixels, std::span<uint8_t> out,
+                               const Interrupt& interrupt) {
+  if (step == LastThatMakes(plan.steps())) {
+    std::memcpy(out.data(), pixels, out.size());
+    pixels = out.data();
+  }
+  return CarryOut(plan, {step + 1, Packed(pixels, plan.steps()[step].made), pixels}, out, nullptr, interrupt).status();
+}
+
+absl::StatusOr<size_t> Augmenter::CarryOut(const ImagePlan& plan, Place place, std::span<uint8_t> out, OwnBatch* batch,
+                                           const Interrupt& interrupt) {
   const std::vector<PlannedStep>& steps = plan.steps();
   STOKER_CHECK(static_cast<int64_t>(out.size()) == Bytes(plan.result()));
-  STOKER_CHECK(image.eighths == 8 || image.eighths == plan.target().eighths);
-  size_t last = steps.size() - 1;  // the last step that is not in place; those after it change what it wrote to `out`
-  while (steps[last].step.in_place()) --last;
-  SourceImage current = image;
-  uint8_t* made = nullptr;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (i > 0 && interrupt.raised()) return absl::OkStatus();
+  STOKER_CHECK(place.current.eighths == 8 || place.current.eighths == plan.target().eighths);
+  const size_t last = LastThatMakes(steps), first = place.step;
+  auto& [i, current, made] = place;
+  uint8_t* waiting = nullptr;  // where the next own op takes its image
+  for (; i < steps.size(); ++i) {
+    if (i > first && interrupt.raised()) return steps.size();
     const PlannedStep& planned = steps[i];
+    if (batch != nullptr && std::holds_alternative<OwnParameters>(planned.step.action)) {
+      if (waiting == nullptr) waiting = CopyTo(*batch, planned, current);
+      if (waiting != nullptr) return i;
+    }
     if (!planned.step.in_place()) {
       if (i < last && !steps[i + 1].step.in_place() && OnlyNarrows(planned)) {
         current = Narrowed(current, planned.needed);
         current.region = planned.made;
         continue;
       }
-      made = i == last ? out.data() : Reserve(Bytes(planned.made.size), back_);
+      if (batch != nullptr) waiting = RoomAfter(i, steps, *batch);
+      made = i == last            ? out.data()
+             : waiting != nullptr ? waiting
+                                  : Reserve(Bytes(planned.made.size), back_);
     }
     absl::Status status;
     std::visit(Run{*this, planned, current, made, interrupt, status}, planned.step.action);
     STOKER_RETURN_IF_ERROR(status);
     current = Packed(made, planned.made);
-    if (!planned.step.in_place()) std::swap(front_, back_);
+    if (!planned.step.in_place() && waiting == nullptr) std::swap(front_, back_);
   }
-  return absl::OkStatus();
+  return steps.size();
 }
 
 }  // namespace stoker

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/ops/own_batch.h"
 #include "server/augment/crop_flip.h"
 #include "server/augment/image_plan.h"
 #include "server/augment/recompress.h"
@@ -48,11 +51,27 @@ class Augmenter {
   absl::Status Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                      const Interrupt& interrupt = {});
 
+  // As Apply, but it stops before the first own op that `batch` has room for, and returns the number of its step; none
+  // where it carried out the whole plan. The op's image is then the last one of the batch. After an error the batch may
+  // have one too many.
+  absl::StatusOr<std::optional<size_t>> Begin(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
+                                              OwnBatch& batch, const Interrupt& interrupt);
+
+  // Carries out what is left of a plan where Begin returned `step`, whose op made `pixels`. They may be changed.
+  absl::Status Finish(const ImagePlan& plan, size_t step, uint8_t* pixels, std::span<uint8_t> out,
+                      const Interrupt& interrupt);
+
   // Returns the nanoseconds that own ops took since the last call, and begins anew.
   uint64_t TakeOwnNanoseconds() { return std::exchange(own_nanoseconds_, 0); }
 
  private:
   struct Run;
+  struct Place;
+
+  // Carries out the steps of `plan` from `place` on, up to an own op that `batch` has room for, if there is one. Returns
+  // the number of the step that it stopped before.
+  absl::StatusOr<size_t> CarryOut(const ImagePlan& plan, Place place, std::span<uint8_t> out, OwnBatch* batch,
+                                  const Interrupt& interrupt);
 
   CropFlipper crop_flipper_;
   Resizer resizer_;

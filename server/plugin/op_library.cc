@@ -12,13 +12,13 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/config/key_names.h"
 #include "common/config/nearest_word.h"
 #include "common/config/text.h"
 #include "common/status_macros.h"
+#include "server/plugin/op_name.h"
 #include "server/plugin/python_ops.h"
 #include "server/plugin/stoker_op.h"
 #include "server/read/printable_name.h"
@@ -76,12 +76,7 @@ std::optional<OwnValue> OtherwiseOf(const stoker_op_argument& argument) {
   }
 }
 
-bool IsName(const char* name) {
-  const std::string_view text = name == nullptr ? "" : name;
-  return !text.empty() && absl::ascii_islower(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
-    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
-  });
-}
+bool IsName(const char* name) { return name != nullptr && IsOpName(name); }
 
 // An op of a library in C.
 class LibraryOp : public LoadedOp {

@@ -36,6 +36,14 @@ constexpr size_t kAlignment = 64;  // _ALIGNMENT of _op_worker.py
 constexpr const char* kOneThread[] = {"OMP_NUM_THREADS=1",     "OPENBLAS_NUM_THREADS=1",   "MKL_NUM_THREADS=1",
                                       "NUMEXPR_NUM_THREADS=1", "OPENCV_FOR_THREADS_NUM=1", "VECLIB_MAXIMUM_THREADS=1"};
 
+// So often it is looked whether another image in a room is done.
+constexpr int64_t kLookMilliseconds = 100;
+
+template <typename Struct>
+std::string_view BytesOf(const Struct& bytes) {
+  return {reinterpret_cast<const char*>(&bytes), sizeof bytes};
+}
+
 size_t PixelBytes(ImageSize size) { return static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3; }
 
 absl::Status SystemError(const char* what) {
@@ -85,7 +93,7 @@ class OneCore {
 
 // _REQUEST of _op_worker.py; the arguments' values follow.
 struct PythonProcess::Request {
-  enum Kind : uint32_t { kApply = 1, kSize = 2 };
+  enum Kind : uint32_t { kApply = 1, kSize = 2, kRoom = 3 };
   Kind kind;
   uint32_t op;
   int64_t height, width, height_after, width_after;
@@ -100,10 +108,29 @@ struct PythonProcess::Answer {
   int64_t height, width;
 };
 
+// _ROOM_REQUEST of _op_worker.py; `images` RoomImages and `calls` RoomCalls follow, and the calls' values.
+struct PythonProcess::RoomRequest {
+  Request::Kind kind = Request::kRoom;
+  uint32_t room, images, calls;
+};
+
+// _ROOM_IMAGE of _op_worker.py.
+struct PythonProcess::RoomImage {
+  uint32_t call, none;
+  int64_t height, width, height_after, width_after;
+  uint64_t key, position, in, out;
+};
+
+// _ROOM_CALL of _op_worker.py.
+struct PythonProcess::RoomCall {
+  uint32_t op, value_bytes;
+};
+
 absl::StatusOr<std::unique_ptr<PythonProcess>> PythonProcess::Start(const PythonOptions& options,
-                                                                    const std::vector<std::string>& files) {
+                                                                    const std::vector<std::string>& files,
+                                                                    std::span<const int> rooms) {
   std::unique_ptr<PythonProcess> process(new PythonProcess(options));
-  STOKER_RETURN_IF_ERROR(process->Launch(options, files));
+  STOKER_RETURN_IF_ERROR(process->Launch(options, files, rooms));
   const auto offer = process->Receive(kStartPatience);
   if (!offer.ok())
     return absl::FailedPreconditionError(
@@ -114,7 +141,8 @@ absl::StatusOr<std::unique_ptr<PythonProcess>> PythonProcess::Start(const Python
   return process;
 }
 
-absl::Status PythonProcess::Launch(const PythonOptions& options, const std::vector<std::string>& files) {
+absl::Status PythonProcess::Launch(const PythonOptions& options, const std::vector<std::string>& files,
+                                   std::span<const int> rooms) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return SystemError("make a socket");
   socket_ = ends[0];
@@ -127,6 +155,7 @@ absl::Status PythonProcess::Launch(const PythonOptions& options, const std::vect
                         .arguments = {"-m", "stoker._op_worker", absl::StrCat(options.memory_bytes)},
                         .environment = Environment(),
                         .descriptors = {-1, STDERR_FILENO, STDERR_FILENO, ends[1], memory_}};
+  spawn.descriptors.insert(spawn.descriptors.end(), rooms.begin(), rooms.end());
   spawn.arguments.insert(spawn.arguments.end(), files.begin(), files.end());
   const auto process = Spawn(spawn);
   if (!process.ok())
@@ -153,14 +182,23 @@ bool PythonProcess::Runs() const {
   return usable_ && poll(&closed, 1, 0) == 0;
 }
 
-absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience) {
-  const absl::Time until = SteadyNow() + patience;
+bool PythonProcess::Progresses(Watch& watch) {
+  if (watch.stop()) watch.room.Stop();
+  const size_t before = std::exchange(watch.done, watch.room.Done());
+  return watch.done > before;
+}
+
+absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience, Watch* watch) {
+  absl::Time until = SteadyNow() + patience;
   for (;;) {
     pollfd waiting = {socket_, POLLIN, 0};
-    const int64_t left = std::max<int64_t>(0, absl::ToInt64Milliseconds(until - SteadyNow()) + 1);
-    const int ready = poll(&waiting, 1, static_cast<int>(left));
+    int64_t wait = std::max<int64_t>(0, absl::ToInt64Milliseconds(until - SteadyNow()) + 1);
+    if (watch != nullptr) wait = std::min(wait, kLookMilliseconds);
+    const int ready = poll(&waiting, 1, static_cast<int>(wait));
     if (ready < 0 && errno == EINTR) continue;
     if (ready > 0) break;
+    if (watch != nullptr && Progresses(*watch)) until = SteadyNow() + patience;
+    if (SteadyNow() < until) continue;
     End();
     return absl::InternalError(
         absl::StrCat("its process took longer than ", absl::FormatDuration(patience), ", and was killed"));
@@ -171,14 +209,15 @@ absl::StatusOr<std::string_view> PythonProcess::Receive(absl::Duration patience)
   return std::string_view(message_.data(), bytes);
 }
 
-absl::StatusOr<PythonProcess::Answer> PythonProcess::Ask(const Request& request, std::string_view values) {
+absl::StatusOr<PythonProcess::Answer> PythonProcess::Ask(std::string_view request, std::string_view more,
+                                                         Watch* watch) {
   if (!usable_) return absl::InternalError("its process has ended");
-  iovec parts[] = {{const_cast<Request*>(&request), sizeof request}, {const_cast<char*>(values.data()), values.size()}};
+  iovec parts[] = {{const_cast<char*>(request.data()), request.size()}, {const_cast<char*>(more.data()), more.size()}};
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = std::size(parts);
   if (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0) return absl::InternalError(absl::StrCat("its process ", End()));
-  STOKER_ASSIGN_OR_RETURN(const std::string_view received, Receive(patience_));
+  STOKER_ASSIGN_OR_RETURN(const std::string_view received, Receive(patience_, watch));
   Answer answer;
   if (received.size() < sizeof answer) {
     End();
@@ -215,16 +254,42 @@ absl::Status PythonProcess::Apply(const Call& call, const DrawKey& key, const ui
   const OneCore core(process_, core_);
   const Request request = {Request::kApply,   call.op,          size.height,          size.width,
                            size_after.height, size_after.width, Draws::MixedKey(key), key.position};
-  STOKER_ASSIGN_OR_RETURN(const Answer answer, Ask(request, call.values));
+  STOKER_ASSIGN_OR_RETURN(const Answer answer, Ask(BytesOf(request), call.values));
   if (answer.in_place != 0 && size != size_after)
     return absl::InternalError("its process answered with an image of another size");
   std::memcpy(out, pixels_ + (answer.in_place != 0 ? 0 : out_offset), out_bytes);
   return absl::OkStatus();
 }
 
+absl::Status PythonProcess::ApplyAll(PythonRoom& room, uint32_t number, std::span<const Image> images,
+                                     const std::function<bool()>& stop) {
+  std::vector<RoomImage> all;
+  std::vector<Call> calls;
+  for (const Image& image : images) {
+    const auto known = std::find_if(calls.begin(), calls.end(), [&](const Call& call) {
+      return call.op == image.call.op && call.values == image.call.values;
+    });
+    const auto call = static_cast<uint32_t>(known - calls.begin());
+    if (known == calls.end()) calls.push_back(image.call);
+    all.push_back({call, 0, image.size.height, image.size.width, image.size_after.height, image.size_after.width,
+                   Draws::MixedKey(image.key), image.key.position, image.in, image.out});
+  }
+  const RoomRequest request = {.room = number,
+                               .images = static_cast<uint32_t>(all.size()),
+                               .calls = static_cast<uint32_t>(calls.size())};
+  std::string more;
+  for (const RoomImage& image : all) more += BytesOf(image);
+  for (const Call& call : calls) more += BytesOf(RoomCall{call.op, static_cast<uint32_t>(call.values.size())});
+  for (const Call& call : calls) more += call.values;
+  room.Clear();
+  const OneCore core(process_, core_);
+  Watch watch = {room, stop};
+  return Ask(BytesOf(request), more, &watch).status();
+}
+
 absl::StatusOr<ImageSize> PythonProcess::SizeAfter(const Call& call, ImageSize size) {
-  STOKER_ASSIGN_OR_RETURN(const Answer answer,
-                          Ask({Request::kSize, call.op, size.height, size.width, 0, 0, 0, 0}, call.values));
+  const Request request = {Request::kSize, call.op, size.height, size.width, 0, 0, 0, 0};
+  STOKER_ASSIGN_OR_RETURN(const Answer answer, Ask(BytesOf(request), call.values));
   return ImageSize{answer.height, answer.width};
 }
 

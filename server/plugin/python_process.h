@@ -4,7 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "absl/time/time.h"
 #include "common/fields/image_size.h"
 #include "common/identity/draws.h"
+#include "server/plugin/python_room.h"
 
 namespace stoker {
 
@@ -25,8 +28,8 @@ struct PythonOptions {
   int processes = 1;                            // that are started ahead
 };
 
-// A process of Python that has loaded files with ops, and runs them, a sample at a time. Pixels go through memory that
-// both map; what is asked and answered, through a socket. The other end is client/python/stoker/_op_worker.py.
+// A process of Python that has loaded files with ops, and runs them, on one image or on those in a room. Pixels go through
+// memory that both map; what is asked and answered, through a socket. The other end is client/python/stoker/_op_worker.py.
 //
 // One thread at a time. The process ends with this object. When the server is killed it ends by itself, once an op in
 // foreign code lets Python's threads run.
@@ -37,10 +40,20 @@ class PythonProcess {
     std::string_view values;  // as CodeValues writes them
   };
 
-  // Starts a process, and waits until it has loaded `files`. InvalidArgument is what Python says of them, and
-  // FailedPrecondition of a Python that cannot run ops at all.
+  // An image in a room.
+  struct Image {
+    Call call;
+    DrawKey key;
+    ImageSize size, size_after;
+    uint64_t in = 0, out = 0;  // where it lies there, and where it is to go if its size changes
+  };
+
+  // Starts a process, and waits until it has loaded `files`. `rooms` are the descriptors of those that it will be asked
+  // to work in. InvalidArgument is what Python says of the files, and FailedPrecondition of a Python that cannot run ops
+  // at all.
   static absl::StatusOr<std::unique_ptr<PythonProcess>> Start(const PythonOptions& options,
-                                                              const std::vector<std::string>& files);
+                                                              const std::vector<std::string>& files,
+                                                              std::span<const int> rooms);
 
   ~PythonProcess();
 
@@ -54,6 +67,12 @@ class PythonProcess {
   // what the op raised, and where; Internal says how the process ended.
   absl::Status Apply(const Call& call, const DrawKey& key, const uint8_t* in, ImageSize size, uint8_t* out,
                      ImageSize size_after);
+
+  // Has the op of each of `images` work on it, in room number `number`. Then the room has their results, up to the first
+  // that failed, or until `stop` says that nobody needs them any more. Internal says how the process ended over the image
+  // that is not done.
+  absl::Status ApplyAll(PythonRoom& room, uint32_t number, std::span<const Image> images,
+                        const std::function<bool()>& stop);
 
   // Returns the size of an image after the op. Errors as above.
   absl::StatusOr<ImageSize> SizeAfter(const Call& call, ImageSize size);
@@ -70,13 +89,28 @@ class PythonProcess {
 
   explicit PythonProcess(const PythonOptions& options) : patience_(options.patience) {}
 
-  absl::Status Launch(const PythonOptions& options, const std::vector<std::string>& files);
+  struct RoomRequest;
+  struct RoomImage;
+  struct RoomCall;
 
-  // Waits for a message. It stays valid until the next call.
-  absl::StatusOr<std::string_view> Receive(absl::Duration patience);
+  absl::Status Launch(const PythonOptions& options, const std::vector<std::string>& files, std::span<const int> rooms);
 
-  // Returns the answer to a request; any of Apply's errors.
-  absl::StatusOr<Answer> Ask(const Request& request, std::string_view values);
+  // What to look at while the process works in a room.
+  struct Watch {
+    PythonRoom& room;
+    const std::function<bool()>& stop;
+    size_t done = 0;
+  };
+
+  // Waits for a message, for as long as `patience`, and anew whenever another image is done. It stays valid until the
+  // next call.
+  absl::StatusOr<std::string_view> Receive(absl::Duration patience, Watch* watch = nullptr);
+
+  // Returns whether another image is done.
+  static bool Progresses(Watch& watch);
+
+  // Returns the answer to a request, which has two parts; any of Apply's errors.
+  absl::StatusOr<Answer> Ask(std::string_view request, std::string_view more, Watch* watch = nullptr);
 
   // Makes room for `bytes` in the memory that both map.
   absl::Status Reserve(size_t bytes);

@@ -55,10 +55,17 @@ uint64_t RawBytes(const Engine::Options& options, const Engine::Catalog& catalog
   return options.raw_cache != nullptr && HasSlow(catalog) ? options.raw_cache->most_bytes() : 0;
 }
 
+// Bytes that a worker shares with a process that runs own ops.
+uint64_t OwnOpBytes() {
+  uint64_t bytes = 0;
+  for (const auto& op : GetLoadedOps()) bytes = std::max(bytes, op->batch_bytes());
+  return bytes;
+}
+
 uint64_t ReservedBytes(const Engine::Options& options, const Engine::Catalog& catalog, uint64_t subset_bytes) {
   uint64_t bytes = kBaseBytes + options.span_cache_bytes + options.decoded_cache_bytes + subset_bytes +
                    AheadBytes(options, catalog) + RawBytes(options, catalog) +
-                   options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels);
+                   options.workers * (kScratchBytes + kWorkerBytesPerPixel * options.limits.max_pixels + OwnOpBytes());
   for (const auto& [name, dataset] : catalog.datasets) bytes += dataset->resident_bytes();
   for (const auto& [name, lists] : catalog.lists)
     for (const auto& [list, samples] : lists) bytes += samples->resident_bytes();

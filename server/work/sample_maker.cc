@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
@@ -43,6 +45,13 @@ absl::Status CheckValueCount(const ServerPipeline::Output& before, const ServerP
                                           " values; each index needs one"));
 }
 
+// Returns the bytes of the boxes that RandomIoUCrop looks at; none without such an op.
+std::span<const uint8_t> BoxesOf(const ServerPipeline& pipeline, const SampleBytes& sample) {
+  const auto& boxes = pipeline.cropped_boxes();
+  return boxes.has_value() ? std::span(sample.fields[pipeline.outputs()[boxes->boxes].source])
+                           : std::span<const uint8_t>();
+}
+
 // So many passes may the plans have that are kept until the image is decoded: some 2 MB.
 constexpr size_t kKeptPasses = 4096;
 
@@ -78,15 +87,54 @@ void ReleaseLarge(std::vector<uint8_t>& pixels) {
 absl::Status SampleMaker::Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times) {
   sizes_ = {};
-  LoadBoxes(task.pipeline, sample);
+  LoadBoxes(task.pipeline, BoxesOf(task.pipeline, sample));
   STOKER_RETURN_IF_ERROR(MakeFixed(task, sample, {writer, index}, times));
+  const auto& outputs = task.pipeline.outputs();
+  const auto bytes_of = [&](size_t field, size_t) { return std::span(sample.fields[outputs[field].source]); };
+  return MakeOfManySizes(task, bytes_of, writer, index, times);
+}
+
+absl::Status SampleMaker::Begin(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
+                                v1::StageTimes& times, OwnBatch& batch, Waiting& waiting) {
+  sizes_ = {};
+  batch_ = &batch;
+  waiting_ = &waiting;
+  const auto end = absl::MakeCleanup([this] { batch_ = nullptr, waiting_ = nullptr; });
+  LoadBoxes(task.pipeline, BoxesOf(task.pipeline, sample));
+  STOKER_RETURN_IF_ERROR(MakeFixed(task, sample, {writer, index}, times));
+  waiting.sizes = sizes_;
+  for (size_t field : task.pipeline.layout().variable())
+    waiting.rows.push_back(sample.fields[task.pipeline.outputs()[field].source]);
+  return absl::OkStatus();
+}
+
+absl::Status SampleMaker::Finish(const Task& task, const OwnBatch& batch, Waiting& waiting, SpanWriter& writer,
+                                 uint32_t index, v1::StageTimes& times) {
+  StageClock clock(times);
+  for (const Waiting::Image& image : waiting.images) {
+    STOKER_ASSIGN_OR_RETURN(uint8_t* const pixels, batch.Made(image.number));
+    STOKER_RETURN_IF_ERROR(augmenter_.Finish(image.plan, image.step, pixels, image.slot, task.interrupt));
+    STOKER_RETURN_IF_ERROR(task.interrupt.status());
+  }
+  BookAugmenting(clock, times);
+  sizes_ = waiting.sizes;
+  const std::vector<size_t>& variable = task.pipeline.layout().variable();
+  for (size_t i = 0; i < variable.size(); ++i)
+    if (const auto& boxes = task.pipeline.cropped_boxes(); boxes.has_value() && boxes->boxes == variable[i])
+      LoadBoxes(task.pipeline, waiting.rows[i]);
+  const auto bytes_of = [&](size_t, size_t number) { return std::span(std::as_const(waiting.rows[number])); };
+  return MakeOfManySizes(task, bytes_of, writer, index, times);
+}
+
+template <typename BytesOf>
+absl::Status SampleMaker::MakeOfManySizes(const Task& task, BytesOf bytes_of, SpanWriter& writer, uint32_t index,
+                                          v1::StageTimes& times) {
   const std::vector<size_t>& variable = task.pipeline.layout().variable();
   if (variable.empty()) return absl::OkStatus();
   StageClock clock(times);
-  for (size_t field : variable)
-    if (!task.pipeline.outputs()[field].image)
-      STOKER_RETURN_IF_ERROR(
-          MakeRows(task, field, sample.fields[task.pipeline.outputs()[field].source], writer, index));
+  for (size_t i = 0; i < variable.size(); ++i)
+    if (!task.pipeline.outputs()[variable[i]].image)
+      STOKER_RETURN_IF_ERROR(MakeRows(task, variable[i], bytes_of(variable[i], i), writer, index));
   if (task.pipeline.cropped_boxes().has_value())
     STOKER_RETURN_IF_ERROR(LeaveOutBoxes(task, *sizes_.size(), writer, index));
   for (const ServerPipeline::Sanitizer& op : task.pipeline.sanitizers())
@@ -169,12 +217,11 @@ absl::Status SampleMaker::Move(const Task& task, const ServerPipeline::Output& o
 }
 
 // Bytes that are no boxes, or too many, give none here; who writes the field says why.
-void SampleMaker::LoadBoxes(const ServerPipeline& pipeline, const SampleBytes& sample) {
+void SampleMaker::LoadBoxes(const ServerPipeline& pipeline, std::span<const uint8_t> bytes) {
   boxes_.clear();
   drawn_.reset();
   if (!pipeline.cropped_boxes().has_value()) return;
   const ServerPipeline::Output& output = pipeline.outputs()[pipeline.cropped_boxes()->boxes];
-  const std::vector<uint8_t>& bytes = sample.fields[output.source];
   const v1::Dtype stored = output.cast.has_value() ? output.cast->from : output.field.dtype();
   const uint64_t number_bytes = ByteSize(stored), numbers = bytes.size() / number_bytes;
   if (bytes.size() % (4 * number_bytes) != 0 || numbers * sizeof(float) > output.field.max_bytes()) return;
@@ -386,8 +433,17 @@ void SampleMaker::BookAugmenting(StageClock& clock, v1::StageTimes& times) {
   times.set_own_ops(times.own_ops() + own);
 }
 
-absl::Status SampleMaker::MakeView(const Task& task, const View& view, const SourceImage& image) {
+absl::Status SampleMaker::BeginView(const Task& task, View& view, const SourceImage& image) {
+  STOKER_ASSIGN_OR_RETURN(const auto step,
+                          augmenter_.Begin(*view.plan, image, view.slot, *batch_, task.interrupt));
+  if (step.has_value())
+    waiting_->images.push_back({*std::move(view.plan), *step, batch_->size() - 1, view.slot});
+  return task.interrupt.status();
+}
+
+absl::Status SampleMaker::MakeView(const Task& task, View& view, const SourceImage& image) {
   if (!view.output.map()) {
+    if (batch_ != nullptr) return BeginView(task, view, image);
     STOKER_RETURN_IF_ERROR(augmenter_.Apply(*view.plan, image, view.slot, task.interrupt));
     return task.interrupt.status();
   }

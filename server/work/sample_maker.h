@@ -45,11 +45,32 @@ class SampleMaker {
     uint64_t sample = 0;                         // the sample's id, which images are kept by
   };
 
+  // A sample whose images wait for own ops. Refers to the batch that they wait in.
+  struct Waiting {
+    // An image of the sample: the plan that stopped before `step`, and its number in the batch.
+    struct Image {
+      ImagePlan plan;
+      size_t step = 0, number = 0;
+      std::span<uint8_t> slot;
+    };
+    std::vector<Image> images;
+    SampleSizes sizes;
+    std::vector<std::vector<uint8_t>> rows;  // the bytes of those outputs whose samples differ in size
+  };
+
   // Makes every output of `sample` into the slots for offset `index` of the span, and adds the nanoseconds of each
   // stage to `times`. DataLoss blames the sample's bytes, FailedPrecondition the pipeline, any other error this
   // machine. After an error the slots hold garbage.
   absl::Status Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                     v1::StageTimes& times);
+
+  // As Make, in two parts. Begin makes each image up to the first own op that `batch` has room for, and keeps what it
+  // needs of `sample`. Finish makes the rest, once the batch was run. Begin may be called for other samples in between;
+  // Finish is called in the samples' order.
+  absl::Status Begin(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
+                     v1::StageTimes& times, OwnBatch& batch, Waiting& waiting);
+  absl::Status Finish(const Task& task, const OwnBatch& batch, Waiting& waiting, SpanWriter& writer, uint32_t index,
+                      v1::StageTimes& times);
 
   const SampleLimits& limits() const { return limits_; }
 
@@ -77,6 +98,11 @@ class SampleMaker {
   // Makes those outputs that are images, of one size or of their own, maps, or numbers of one shape.
   absl::Status MakeFixed(const Task& task, const SampleBytes& sample, const Place& place, v1::StageTimes& times);
 
+  // Makes those outputs whose samples differ in size. `bytes_of` gives the bytes of one by its number in the layout.
+  template <typename BytesOf>
+  absl::Status MakeOfManySizes(const Task& task, BytesOf bytes_of, SpanWriter& writer, uint32_t index,
+                               v1::StageTimes& times);
+
   // Makes output number `field`, whose samples differ in size, of its bytes. Boxes and keypoints are moved with the
   // sample's image, which must be made before.
   absl::Status MakeRows(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
@@ -90,7 +116,7 @@ class SampleMaker {
   absl::Status Move(const Task& task, const ServerPipeline::Output& output, ImageSize size, std::span<uint8_t> rows);
 
   // Sets boxes_ to those that RandomIoUCrop looks at: it must know them before anything is made.
-  void LoadBoxes(const ServerPipeline& pipeline, const SampleBytes& sample);
+  void LoadBoxes(const ServerPipeline& pipeline, std::span<const uint8_t> bytes);
 
   // Draws what the ops do to view number `view` of `output`. Where that depends on boxes it is drawn once a sample.
   absl::StatusOr<std::vector<OpParameters>> Draw(const Task& task, const ServerPipeline::Output& output, uint32_t view,
@@ -146,7 +172,10 @@ class SampleMaker {
   void BookAugmenting(StageClock& clock, v1::StageTimes& times);
 
   // Makes one view, which has its plan, into its slot.
-  absl::Status MakeView(const Task& task, const View& view, const SourceImage& image);
+  absl::Status MakeView(const Task& task, View& view, const SourceImage& image);
+
+  // Makes one view of an image up to an own op that waits, if it has one.
+  absl::Status BeginView(const Task& task, View& view, const SourceImage& image);
 
   const SampleLimits limits_;
   Decoder decoder_;
@@ -158,6 +187,8 @@ class SampleMaker {
   std::vector<View> views_;                    // views of the image in hand
   std::vector<float> points_;                  // of the boxes or keypoints in hand
   ImageSize canvas_;                           // of the image that they lie on, after the ops
+  OwnBatch* batch_ = nullptr;                  // while Begin runs: what images of the sample in hand wait in,
+  Waiting* waiting_ = nullptr;                 // and which of them do
 
   // What RandomIoUCrop looks at, of the sample in hand, and what the ops drew by it. Empty without such an op.
   std::vector<float> boxes_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/ops/own_batch.h"
 #include "common/status_macros.h"
 #include "server/work/stage_clock.h"
 
@@ -26,6 +28,8 @@ v1::Error ToError(const absl::Status& status, uint64_t position, uint64_t sample
   return error;
 }
 
+absl::Status NoMemory() { return absl::ResourceExhaustedError("no memory is left to make this sample"); }
+
 }  // namespace
 
 v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, const SpanId& span,
@@ -37,83 +41,152 @@ v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, c
   header.set_start(span.start);
   header.set_count(span.count);
   header.mutable_times();
-  Job job{
-      plan,  dataset, plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab), header, interrupt,
-      ahead, kept};
-  for (uint32_t index = 0; index < span.count; ++index) {
-    absl::Status status = interrupt.status();
-    if (status.ok()) status = MakeSample(job, index);
-    if (status.ok()) continue;
-    const uint64_t position = span.start + index, sample = job.order.SampleAt(position);
-    *header.mutable_error() = ToError(status, position, sample, dataset.SampleName(sample));
+  Job job{plan,   dataset,   plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab),
+          header, interrupt, ahead,                    kept, NewOwnBatch(plan.pipeline().pipeline())};
+  const std::optional<Failure> failure = MakeSamples(job);
+  if (failure.has_value()) {
+    const uint64_t position = span.start + failure->index, sample = job.order.SampleAt(position);
+    *header.mutable_error() = ToError(failure->status, position, sample, dataset.SampleName(sample));
     return header;
   }
   job.writer.Finish(header);
   return header;
 }
 
-absl::Status SpanMaker::MakeSample(Job& job, uint32_t index) {
-  const uint64_t own_position = job.span.start + index, samples = job.plan.samples();
-  const bool substitute = job.plan.pipeline().pipeline().bad_samples() == v1::BAD_SAMPLES_SUBSTITUTE;
-  const uint64_t tries = substitute ? std::min(kMaxSubstitutes + 1, samples) : 1;
-  absl::Status first;
-  for (uint64_t step = 0; step < tries; ++step) {
-    const uint64_t position = (own_position + step) % samples;
-    const uint64_t sample = job.order.SampleAt(position);
-    absl::Status status = MakeSampleAt(job, position, sample, index);
-    if (status.ok()) {
-      job.header.add_sample_ids(sample);
-      if (job.plan.names()) job.header.add_names(job.dataset.SampleName(sample));
-      if (step == 0) return absl::OkStatus();
-      const uint64_t bad = job.order.SampleAt(own_position);
-      auto& substitution = *job.header.add_substitutions();
-      substitution.set_offset(index);
-      substitution.set_position(position);
-      substitution.set_bad_sample_id(bad);
-      substitution.set_bad_sample_name(job.dataset.SampleName(bad));
-      substitution.set_reason(std::string(first.message()));
-      return absl::OkStatus();
-    }
-    if (!absl::IsDataLoss(status)) return status;
-    if (step == 0) first = status;
+std::optional<SpanMaker::Failure> SpanMaker::MakeSamples(Job& job) {
+  pending_.clear();
+  for (uint32_t index = 0; index < job.span.count; ++index) {
+    absl::Status status = job.interrupt.status();
+    if (status.ok()) status = MakeSample(job, {.index = index}, job.batch != nullptr);
+    const bool last = !status.ok() || index + 1 == job.span.count;
+    if (!pending_.empty() && (last || pending_.size() == kMostPending || job.batch->full()))
+      if (auto failure = FinishPending(job)) return failure;
+    if (!status.ok()) return Failure{index, std::move(status)};
   }
-  if (!substitute) return first;
+  return std::nullopt;
+}
+
+void SpanMaker::Skip(const absl::Status& status, Place& place) {
+  if (place.step == 0) place.first = status;
+  ++place.step;
+}
+
+void SpanMaker::Tell(Job& job, Place& place) {
+  job.header.add_sample_ids(place.sample);
+  if (job.plan.names()) job.header.add_names(job.dataset.SampleName(place.sample));
+  for (v1::Substitution& it : place.partners) *job.header.add_substitutions() = std::move(it);
+  if (place.step > 0)
+    *job.header.add_substitutions() =
+        SubstitutionOf(job, place, job.order.SampleAt(job.span.start + place.index), place.first);
+}
+
+v1::Substitution SpanMaker::SubstitutionOf(const Job& job, const Place& place, uint64_t bad,
+                                           const absl::Status& why) {
+  v1::Substitution substitution;
+  substitution.set_offset(place.index);
+  substitution.set_position(place.position);
+  substitution.set_bad_sample_id(bad);
+  substitution.set_bad_sample_name(job.dataset.SampleName(bad));
+  substitution.set_reason(std::string(why.message()));
+  return substitution;
+}
+
+absl::Status SpanMaker::MakeSample(Job& job, Place place, bool may_wait) {
+  const bool substitute = job.plan.pipeline().pipeline().bad_samples() == v1::BAD_SAMPLES_SUBSTITUTE;
+  const uint64_t tries = substitute ? std::min(kMaxSubstitutes + 1, job.plan.samples()) : 1;
+  while (place.step < tries) {
+    place.position = (job.span.start + place.index + place.step) % job.plan.samples();
+    place.sample = job.order.SampleAt(place.position);
+    place.partners.clear();
+    const absl::Status status = may_wait ? BeginSampleAt(job, place) : MakeSampleAt(job, place, nullptr);
+    if (status.ok() && !may_wait) Tell(job, place);
+    if (!absl::IsDataLoss(status)) return status;
+    Skip(status, place);
+  }
+  if (!substitute) return place.first;
   return absl::DataLossError(
-      absl::StrCat(first.message(), "; nor could any of the next ", tries - 1, " positions stand in for it"));
+      absl::StrCat(place.first.message(), "; nor could any of the next ", tries - 1, " positions stand in for it"));
 }
 
-absl::Status SpanMaker::MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index) try {
-  if (job.plan.pipeline().joining().has_value()) return MakeJoined(job, position, sample, index);
-  STOKER_RETURN_IF_ERROR(ReadTimed(job, sample));
-  return maker_.Make({job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, position,
-                      job.interrupt, job.kept, sample},
-                     sample_, job.writer, index, *job.header.mutable_times());
+SampleMaker::Task SpanMaker::TaskAt(const Job& job, const Place& place) {
+  return {job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, place.position,
+          job.interrupt,       job.kept,             place.sample};
+}
+
+absl::Status SpanMaker::MakeSampleAt(Job& job, Place& place, SampleMaker::Waiting* waiting) try {
+  if (job.plan.pipeline().joining().has_value()) return MakeJoined(job, place, waiting);
+  STOKER_RETURN_IF_ERROR(ReadTimed(job, place.sample));
+  return MakeOf(job, place, TaskAt(job, place), sample_, waiting);
 } catch (const std::bad_alloc&) {
-  return absl::ResourceExhaustedError("no memory is left to make this sample");
+  return NoMemory();
 }
 
-absl::Status SpanMaker::MakeJoined(Job& job, uint64_t position, uint64_t sample, uint32_t index) {
+absl::Status SpanMaker::MakeOf(Job& job, const Place& place, const SampleMaker::Task& task, const SampleBytes& bytes,
+                               SampleMaker::Waiting* waiting) {
+  v1::StageTimes& times = *job.header.mutable_times();
+  if (waiting == nullptr) return maker_.Make(task, bytes, job.writer, place.index, times);
+  return maker_.Begin(task, bytes, job.writer, place.index, times, *job.batch, *waiting);
+}
+
+absl::Status SpanMaker::BeginSampleAt(Job& job, const Place& place) {
+  const size_t before = job.batch->size();
+  Pending pending = {place, {}};
+  absl::Status status = MakeSampleAt(job, pending.place, &pending.waiting);
+  if (!status.ok()) {
+    job.batch->Truncate(before);
+    return status;
+  }
+  if (!pending_.empty() || !pending.waiting.images.empty()) {
+    pending_.push_back(std::move(pending));
+    return absl::OkStatus();
+  }
+  return FinishSample(job, pending);
+}
+
+absl::Status SpanMaker::FinishSample(Job& job, Pending& pending) try {
+  STOKER_RETURN_IF_ERROR(maker_.Finish(TaskAt(job, pending.place), *job.batch, pending.waiting, job.writer,
+                                       pending.place.index, *job.header.mutable_times()));
+  Tell(job, pending.place);
+  return absl::OkStatus();
+} catch (const std::bad_alloc&) {
+  return NoMemory();
+}
+
+std::optional<SpanMaker::Failure> SpanMaker::FinishPending(Job& job) {
+  StageClock clock(*job.header.mutable_times());
+  if (job.interrupt.status().ok()) job.batch->Run([&job] { return job.interrupt.raised(); });
+  clock.Book(&v1::StageTimes::own_ops, &v1::StageTimes::set_own_ops);
+  for (Pending& pending : pending_) {
+    absl::Status status = job.interrupt.status();
+    if (status.ok()) status = FinishSample(job, pending);
+    if (absl::IsDataLoss(status)) {
+      Skip(status, pending.place);
+      status = MakeSample(job, pending.place, /*may_wait=*/false);
+    }
+    if (!status.ok()) return Failure{pending.place.index, std::move(status)};
+  }
+  pending_.clear();
+  job.batch->Truncate(0);
+  return std::nullopt;
+}
+
+absl::Status SpanMaker::MakeJoined(Job& job, Place& place, SampleMaker::Waiting* waiting) {
   const ServerPipeline& pipeline = job.plan.pipeline();
-  const MosaicDraw draw = job.plan.DrawMosaicAt(job.order, job.span.epoch, position);
+  const MosaicDraw draw = job.plan.DrawMosaicAt(job.order, job.span.epoch, place.position);
   const Joiner::Task task = {pipeline, job.dataset.schema(), draw, maker_.limits(), job.interrupt};
   Joiner& joiner = maker_.joiner();
-  v1::StageTimes& times = *job.header.mutable_times();
-  STOKER_RETURN_IF_ERROR(ReadTimed(job, sample));
-  STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, sample_, times));
-  std::vector<v1::Substitution> substitutions;
+  STOKER_RETURN_IF_ERROR(ReadTimed(job, place.sample));
+  STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, sample_, *job.header.mutable_times()));
   for (int cell = 1; cell < kMosaicCells && draw.joins; ++cell)
-    STOKER_RETURN_IF_ERROR(AddPartner(job, task, cell, position, index, substitutions));
-  const absl::Status status =
-      maker_.Make({pipeline, pipeline.joining()->schema, job.plan.seed(), job.span.epoch, position, job.interrupt},
-                  joiner.joined(), job.writer, index, times);
+    STOKER_RETURN_IF_ERROR(AddPartner(job, task, cell, place));
+  const SampleMaker::Task joined = {pipeline, pipeline.joining()->schema, job.plan.seed(), job.span.epoch,
+                                    place.position, job.interrupt};
+  const absl::Status status = MakeOf(job, place, joined, joiner.joined(), waiting);
   joiner.Release();
-  STOKER_RETURN_IF_ERROR(status);
-  for (v1::Substitution& it : substitutions) *job.header.add_substitutions() = std::move(it);
-  return absl::OkStatus();
+  return status;
 }
 
-absl::Status SpanMaker::AddPartner(Job& job, const Joiner::Task& task, int cell, uint64_t position, uint32_t index,
-                                   std::vector<v1::Substitution>& substitutions) {
+absl::Status SpanMaker::AddPartner(Job& job, const Joiner::Task& task, int cell, Place& place) {
   const uint64_t partner = task.draw.partners[cell - 1], own = job.order.SampleAt(partner);
   const auto add = [&](uint64_t sample) {
     absl::Status status = ReadTimed(job, sample);
@@ -125,15 +198,10 @@ absl::Status SpanMaker::AddPartner(Job& job, const Joiner::Task& task, int cell,
   const absl::Status status = add(own);
   if (!absl::IsDataLoss(status) || job.plan.pipeline().pipeline().bad_samples() != v1::BAD_SAMPLES_SUBSTITUTE)
     return status;
-  const EpochOrder::Window window = job.order.WindowOf(position);
+  const EpochOrder::Window window = job.order.WindowOf(place.position);
   const uint64_t next = window.first + (partner - window.first + 1) % window.count;
   STOKER_RETURN_IF_ERROR(add(job.order.SampleAt(next)));
-  v1::Substitution& substitution = substitutions.emplace_back();
-  substitution.set_offset(index);
-  substitution.set_position(position);
-  substitution.set_bad_sample_id(own);
-  substitution.set_bad_sample_name(job.dataset.SampleName(own));
-  substitution.set_reason(std::string(status.message()));
+  place.partners.push_back(SubstitutionOf(job, place, own, status));
   return absl::OkStatus();
 }
 

@@ -2,9 +2,11 @@
 #define STOKER_SERVER_WORK_SPAN_MAKER_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/identity/span_id.h"
+#include "common/ops/own_batch.h"
 #include "server/pack/span_writer.h"
 #include "server/plan/stream_plan.h"
 #include "server/read/ahead/read_ahead.h"
@@ -14,7 +16,8 @@
 
 namespace stoker {
 
-// Makes spans sample by sample: plans, reads, decodes, augments and packs each straight into the span's slab.
+// Makes spans sample by sample: plans, reads, decodes, augments and packs each straight into the span's slab. Where an
+// own op takes several images at once, samples wait for each other before it.
 //
 // One thread at a time: each worker owns one, which keeps codecs and scratch warm from sample to sample.
 class SpanMaker {
@@ -44,22 +47,72 @@ class SpanMaker {
     const Interrupt& interrupt;
     const ReadAhead::Group* ahead;
     const DecodedCache::Images* kept;
+    const std::unique_ptr<OwnBatch> batch;  // what samples wait in; null where none does
   };
 
-  // Makes the sample at offset `index` of the span, or its substitute if the pipeline's policy allows one.
-  absl::Status MakeSample(Job& job, uint32_t index);
+  // The sample at offset `index` of the span, or what stands in for it.
+  struct Place {
+    uint32_t index = 0;
+    uint64_t step = 0;   // so many positions after its own
+    absl::Status first;  // why its own sample cannot be used, where it is not the own one
+    uint64_t position = 0, sample = 0;
+    std::vector<v1::Substitution> partners;  // those of its partners in a Mosaic that others stand in for
+  };
 
-  // Makes `sample`, which stands at `position` of the epoch, into the span's slots for offset `index`. DataLoss blames
-  // the sample's bytes, FailedPrecondition the pipeline, any other error this machine.
-  absl::Status MakeSampleAt(Job& job, uint64_t position, uint64_t sample, uint32_t index);
+  // A sample that waits.
+  struct Pending {
+    Place place;
+    SampleMaker::Waiting waiting;
+  };
 
-  // Makes the sample that a Mosaic joins of `sample` and its partners.
-  absl::Status MakeJoined(Job& job, uint64_t position, uint64_t sample, uint32_t index);
+  // The first sample that cannot be made, and why.
+  struct Failure {
+    uint32_t index = 0;
+    absl::Status status;
+  };
+
+  // So many samples wait at most.
+  static constexpr size_t kMostPending = 64;
+
+  // Makes all samples. None where all could be made.
+  std::optional<Failure> MakeSamples(Job& job);
+
+  // Makes the sample at `place`, or its substitute if the pipeline's policy allows one. If it `may_wait`, it may be
+  // among pending_ afterwards.
+  absl::Status MakeSample(Job& job, Place place, bool may_wait);
+
+  // Makes the sample, which stands at `place.position` of the epoch, into the span's slots. DataLoss blames the sample's
+  // bytes, FailedPrecondition the pipeline, any other error this machine. If `waiting` is given, the sample may wait.
+  absl::Status MakeSampleAt(Job& job, Place& place, SampleMaker::Waiting* waiting);
+
+  // As MakeSampleAt, for a sample that is among pending_ afterwards, unless no sample waits.
+  absl::Status BeginSampleAt(Job& job, const Place& place);
+
+  // Makes the sample of `bytes`.
+  absl::Status MakeOf(Job& job, const Place& place, const SampleMaker::Task& task, const SampleBytes& bytes,
+                      SampleMaker::Waiting* waiting);
+
+  // Runs the batch, and makes the rest of the samples that wait, or their substitutes.
+  std::optional<Failure> FinishPending(Job& job);
+  absl::Status FinishSample(Job& job, Pending& pending);
+
+  // Tells of a sample that was made.
+  static void Tell(Job& job, Place& place);
+
+  // Tells that another one stands in for the sample `bad` in what is at `place`.
+  static v1::Substitution SubstitutionOf(const Job& job, const Place& place, uint64_t bad, const absl::Status& why);
+
+  // Notes that the sample at `place` cannot be used, for the reason that `status` says. Goes on to the next position.
+  static void Skip(const absl::Status& status, Place& place);
+
+  static SampleMaker::Task TaskAt(const Job& job, const Place& place);
+
+  // Makes the sample that a Mosaic joins of that at `place` and its partners.
+  absl::Status MakeJoined(Job& job, Place& place, SampleMaker::Waiting* waiting);
 
   // Adds the sample at `partner` of the epoch to the cell, or, where it is bad and the policy allows a substitute, the
-  // sample at the next position of the window. That is told by `substitutions`, for `position` at offset `index`.
-  absl::Status AddPartner(Job& job, const Joiner::Task& task, int cell, uint64_t position, uint32_t index,
-                          std::vector<v1::Substitution>& substitutions);
+  // sample at the next position of the window. That is told by place.partners.
+  absl::Status AddPartner(Job& job, const Joiner::Task& task, int cell, Place& place);
 
   // Reads `sample` and books the time.
   absl::Status ReadTimed(Job& job, uint64_t sample);
@@ -69,6 +122,7 @@ class SpanMaker {
 
   SampleMaker maker_;
   SampleBytes sample_;
+  std::vector<Pending> pending_;  // in the order of the span
 };
 
 }  // namespace stoker

@@ -1,8 +1,8 @@
 """./dev bench python-ops: what it costs to run an op in Python on a server, beside the op itself.
 
-The same function runs three ways: called in a loop; as a worker of stokerd calls an op; and in the one worker of PyTorch's
-DataLoader, on an image that is there already. What each takes more than the loop is its overhead. The ways take turns,
-round by round.
+The same function runs four ways: called in a loop; as a worker of stokerd has it work on a span, and on one image by
+itself, which it does where an image is large; and in the one worker of PyTorch's DataLoader, on an image that is there
+already. What each takes more than the loop is its overhead. The ways take turns, round by round.
 """
 
 import argparse
@@ -68,8 +68,8 @@ def in_a_dataloader(function, image, count):
     return (time.perf_counter() - begun) / taken
 
 
-def on_a_server(file, name, side, count):
-    command = [BINARIES / "time-op-calls", sys.executable, file, name, str(side), str(count)]
+def on_a_server(file, name, side, count, span):
+    command = [BINARIES / "time-op-calls", sys.executable, file, name, str(side), str(count), str(span)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -77,6 +77,7 @@ def main():
     parser = argparse.ArgumentParser(prog="bench-python-ops", description=__doc__.split("\n")[0])
     parser.add_argument("--images", type=int, default=4000, help="of a turn")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each way; the median counts")
+    parser.add_argument("--span", type=int, default=8, help="images that a worker has in hand, at most 16")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +87,8 @@ def main():
         ops = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(ops)
         print(f"{arguments.rounds} rounds of {arguments.images} images; µs an image, the medians\n")
-        print(f"{'':22}{'loop':>8}{'stokerd':>9}{'DataLoader':>12}{'stokerd adds':>15}{'DataLoader adds':>17}")
+        span = f"span of {arguments.span}"
+        print(f"{'':22}{'loop':>8}{span:>12}{'by itself':>11}{'DataLoader':>12}{'adds:':>9}{span:>11}{'by itself':>11}{'DataLoader':>12}")
         for side in (224, 64):
             image = numpy.random.default_rng(1).integers(256, size=(side, side, 3)).astype("uint8")
             for name in ("nothing", "invert", "darken"):
@@ -94,14 +96,15 @@ def main():
                 turns = [
                     (
                         in_a_loop(function, image, arguments.images),
-                        on_a_server(file, name, side, arguments.images),
+                        on_a_server(file, name, side, arguments.images, arguments.span),
+                        on_a_server(file, name, side, arguments.images, 0),
                         in_a_dataloader(function, image, arguments.images),
                     )
                     for _ in range(arguments.rounds)
                 ]
-                loop, ours, theirs = (1e6 * statistics.median(way) for way in zip(*turns))
-                print(f"{f'{name}, {side} × {side}':22}{loop:8.1f}{ours:9.1f}{theirs:12.1f}", end="")
-                print(f"{ours - loop:15.1f}{theirs - loop:17.1f}", flush=True)
+                loop, spans, alone, theirs = (1e6 * statistics.median(way) for way in zip(*turns))
+                print(f"{f'{name}, {side} × {side}':22}{loop:8.1f}{spans:12.1f}{alone:11.1f}{theirs:12.1f}", end="")
+                print(f"{'':9}{spans - loop:11.1f}{alone - loop:11.1f}{theirs - loop:12.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ def fail(image, rng, at=-1, how="raise"):
     if how == "bad": raise stoker.BadSample("too dark")
     if how == "crash": ctypes.string_at(0)
     if how == "exit": os._exit(3)
+    if how == "kill": os.kill(os.getpid(), 9)
     if how == "hang": time.sleep(1000)
     if how == "shape": return image[:1]
     if how == "dtype": return image.astype(float)
@@ -51,6 +52,15 @@ def fail(image, rng, at=-1, how="raise"):
             while True: kept.append(numpy.ones(1 << 20))
         except MemoryError:
             raise RuntimeError("the allocator failed") from None
+
+@stoker.op(version=1)
+def slow(image, rng, seconds=0.0):
+    time.sleep(seconds)
+    return image
+
+@stoker.op(version=1)
+def mirror(image, rng):
+    return image[:, ::-1]  # A view of the memory that it is written to.
 """
 
 
@@ -211,6 +221,10 @@ def test_the_example_is_listed_served_and_changes_the_size(start_server, tmp_pat
     assert "salt                       1  Makes some pixels white, or with pepper black." in listed
     assert "- salt: {amount: 0.01, pepper: false}" in listed
     assert "- thumbnail: {by: …}" in listed
+    only_ops = run_stoker("list", "--ops", "--servers", one.address)
+    assert only_ops == listed[listed.index("OWN OP") :]
+    plain = start_server("--synthetic", SIZE)
+    assert run_stoker("list", "--ops", "--servers", plain.address) == "This server has no own ops.\n"
     pipeline = written(tmp_path, "p.yaml", "ops:\n- salt: {amount: 0.5, pepper: true}\n- thumbnail: {by: 4}\n")
     explained = run_stoker("describe", "--explain", "--servers", one.address, "--pipeline", pipeline)
     assert "this server's own salt, version 1" in explained
@@ -276,6 +290,7 @@ def wrong(start_server, tmp_path):
         ("bad", "too dark"),
         ("crash", "own op 'fail': its process ended by signal 11, SIGSEGV"),
         ("exit", "own op 'fail': its process ended with status 3"),
+        ("kill", "own op 'fail': its process ended by signal 9, SIGKILL"),
         ("hang", "own op 'fail': its process took longer than 2s, and was killed"),
         ("leak", "out of memory; its process was replaced"),
         ("quiet leak", "RuntimeError: the allocator failed: out of memory; its process was replaced"),
@@ -286,22 +301,69 @@ def wrong(start_server, tmp_path):
 )
 def test_a_fault_is_named_and_costs_its_process_at_most(wrong, how, words):
     ops = [T.OwnOp("fail", at=5, how=how)]
+    at = faulty(wrong.address)[0]
+    assert at % 20 != 0, "it is not the first one that a process is asked for at once"
     with pytest.raises(stoker.StokerError) as caught:
         digest(wrong.address, *ops)
     assert words in str(caught.value)
-    assert "fail" in str(caught.value)
+    assert f"own op 'fail': " in str(caught.value)
+    assert f"position {at})" in str(caught.value), "it is this sample's"
     assert wrong.process.poll() is None, "the server lives"
     assert digest(wrong.address, T.OwnOp("fail")) == digest(wrong.address), "and serves the op"
 
 
-def test_a_bad_sample_is_substituted_where_the_pipeline_says_so(wrong):
+def faulty(address):
+    """The positions of the samples that `fail` does not like at 5."""
+    with Loader(address, batch_size=20, split="[:200]", transforms=[], output="numpy") as loader:
+        images = numpy.concatenate([numpy.array(batch[0]) for batch in loader.batches()])
+    return numpy.flatnonzero(images[:, 0, 0, 0] % 16 == 5)
+
+
+@pytest.mark.parametrize("batch_size", [1, 20])
+def test_a_bad_sample_is_substituted_where_the_pipeline_says_so(wrong, batch_size):
+    bad = faulty(wrong.address)
     ops = [T.OwnOp("fail", at=5, how="bad")]
     with Loader(
-        wrong.address, batch_size=20, split="[:200]", transforms=ops, bad_samples="substitute", output="numpy"
+        wrong.address, batch_size=batch_size, split="[:200]", transforms=ops, bad_samples="substitute", output="numpy"
     ) as loader:
         substituted = [s for batch in loader.batches() for s in batch.substituted]
-    assert substituted
-    assert all("too dark" in s.reason for s in substituted)
+    assert [s.bad_sample_id for s in substituted] != []
+    assert len(substituted) == len(bad)
+    assert all("own op 'fail': too dark" in s.reason for s in substituted)
+
+
+def test_a_sample_has_its_time_by_itself(wrong):
+    """Ten of a span take 4 s of a process, whose limit is 2 s a sample."""
+    assert digest(wrong.address, T.OwnOp("slow", seconds=0.4), samples=20) == digest(wrong.address, samples=20)
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        [T.OwnOp("mirror")],
+        [T.OwnOp("mirror"), T.OwnOp("slow"), T.RandomHorizontalFlip(), T.OwnOp("mirror")],
+        [T.RandomApply([T.OwnOp("mirror")], p=0.5), T.RandomCrop([20, 30])],
+        [T.RandomChoice([T.OwnOp("mirror"), T.OwnOp("slow")]), T.ColorJitter(0.4)],
+    ],
+)
+def test_a_span_is_made_as_its_samples_are(wrong, ops):
+    with Loader(wrong.address, batch_size=1, split="[:60]", transforms=ops, output="numpy") as loader:
+        alone = stoker.Digest()
+        for batch in loader.batches():
+            alone.add(batch)
+    assert digest(wrong.address, *ops, samples=60) == alone.hexdigest()
+
+
+def test_images_that_differ_in_size_and_large_ones_are_made_as_small_ones(start_server, tmp_path, photos):
+    file = written(tmp_path, "wrong.py", WRONG)
+    config = tmp_path / "stokerd.yaml"
+    config.write_text(f"ops: [{file}]\npython_ops: {{python: {sys.executable}}}\nworkers: 2\n")
+    server = start_server("--config", config, "--data", photos)
+    crop, large = T.CenterCrop(64), T.Resize([1400, 1400])  # 5.9 MB are more than a room.
+    mirrored = digest(server.address, crop, T.RandomHorizontalFlip(p=1), samples=60)
+    assert digest(server.address, T.OwnOp("mirror"), crop, samples=60) == mirrored
+    mirrored = digest(server.address, large, T.RandomHorizontalFlip(p=1), crop, samples=10)
+    assert digest(server.address, large, T.OwnOp("mirror"), crop, samples=10) == mirrored
 
 
 def test_a_killed_process_is_replaced_and_another_server_makes_the_span(start_server, tmp_path):

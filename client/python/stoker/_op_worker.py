@@ -1,7 +1,7 @@
 """The process in which a server runs ops in Python: ``python3 -m stoker._op_worker BYTES FILE…``.
 
-stokerd starts it (server/plugin/python_process.h), with a socket as descriptor 3 and memory for pixels as descriptor 4. What an op
-prints goes to the server's log.
+stokerd starts it (server/plugin/python_process.h), with a socket as descriptor 3, memory for an image as descriptor 4, and rooms
+for several images as the descriptors after it. What an op prints goes to the server's log.
 It loads the files, says which ops they have, and then answers requests until the socket is closed. BYTES is by how much it
 may grow after that.
 """
@@ -20,15 +20,27 @@ import threading
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Iterable
 
 _SOCKET, _MEMORY = 3, 4
-_PROTOCOL = 1  # kProtocol of python_process.cc.
+_PROTOCOL = 2  # kProtocol of python_offer.cc.
 _MOST_MESSAGE = 1 << 20
 
 # Kind, op, height and width before and after, key, position; then the values of the arguments.
 _REQUEST = struct.Struct("<IIqqqqQQ")
-_APPLY, _SIZE = 1, 2
+_APPLY, _SIZE, _ROOM = 1, 2, 3
+
+# Kind, the room's number, images, calls; then the images, the calls, and the values of the calls' arguments.
+_ROOM_REQUEST = struct.Struct("<IIII")
+# Number of its call, 0, height and width before and after, key, position, where it lies, where its result goes.
+_ROOM_IMAGE = struct.Struct("<IIqqqqQQQQ")
+# Op, bytes of its values.
+_ROOM_CALL = struct.Struct("<II")
+
+# A room, as server/plugin/python_room.h draws it: for each image result, place and bytes of text; texts; images.
+_ROOM_SLOT = struct.Struct("<III")
+_SLOT_BYTES, _STOP_AT, _TEXTS_AT, _TEXT_BYTES = 16, 12, 256, 4096
+_ROOM_OK, _ROOM_BAD_SAMPLE, _ROOM_FAILED = 1, 2, 3
 
 # Result, place of the pixels, height, width; then text.
 _ANSWER = struct.Struct("<IIqq")
@@ -54,7 +66,7 @@ def main() -> None:
         return
     limit = _bound_growth(growth)
     os.write(_SOCKET, json.dumps({"protocol": _PROTOCOL, "ops": offer}).encode())
-    _answer_all(definitions, files, limit - growth // _NEAR)
+    _Answers(definitions, files, limit - growth // _NEAR).all()
 
 
 def _load(files: list[str]) -> tuple[list[dict[str, Any]], list[Any]]:
@@ -129,14 +141,15 @@ def _where(error: BaseException, files: list[str]) -> str:
     return f"{os.path.basename(own[-1].filename)}:{own[-1].lineno}: {text}" if own else text
 
 
-class _Pixels:
-    """The memory that the server shares. It grows when the server wants it to."""
+class _Memory:
+    """Memory that the server shares, with images in it. It may grow when the server wants it to."""
 
-    def __init__(self) -> None:
+    def __init__(self, descriptor: int) -> None:
         import numpy
 
         self._ndarray = numpy.ndarray
-        self._map: Any = None
+        self._descriptor = descriptor
+        self.map: Any = None
         self._views: dict[tuple[int, int, int], Any] = {}
 
     def at(self, offset: int, height: int, width: int) -> Any:
@@ -144,58 +157,138 @@ class _Pixels:
         return self._make(offset, height, width) if view is None else view
 
     def _make(self, offset: int, height: int, width: int) -> Any:
-        if self._map is None or offset + height * width * 3 > len(self._map):
+        if self.map is None or offset + height * width * 3 > len(self.map):
             self._views.clear()
-            self._map = mmap.mmap(_MEMORY, os.fstat(_MEMORY).st_size)
+            self.map = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
         if len(self._views) > 1000:
             self._views.clear()
-        view = self._ndarray((height, width, 3), "uint8", self._map, offset)
+        view = self._ndarray((height, width, 3), "uint8", self.map, offset)
         self._views[offset, height, width] = view
         return view
 
 
-def _answer_all(definitions: list[Any], files: list[str], near: int) -> None:
-    from .ops import BadSample, Draws
+class _Answers:
+    """Answers requests."""
 
-    pixels = _Pixels()
-    known: dict[tuple[int, bytes], dict[str, Any]] = {}
-    message = bytearray(_MOST_MESSAGE)
-    while True:
-        size = os.readv(_SOCKET, [message])
-        if size == 0:
-            return
+    def __init__(self, definitions: list[Any], files: list[str], near: int) -> None:
+        from .ops import BadSample, Draws
+
+        self._bad_sample, self._draws = BadSample, Draws
+        self._definitions, self._files, self._near = definitions, files, near
+        self._pixels = _Memory(_MEMORY)
+        self._rooms: dict[int, _Memory] = {}
+        self._known: dict[tuple[int, bytes], dict[str, Any]] = {}
+
+    def all(self) -> None:
+        message = bytearray(_MOST_MESSAGE)
+        while True:
+            size = os.readv(_SOCKET, [message])
+            if size == 0:
+                return
+            kind = message[0]
+            answer = self._room(message, size) if kind == _ROOM else self._one(message, size)
+            os.write(_SOCKET, answer)
+            if answer[0] == _LEAVING:
+                return
+
+    def _one(self, message: bytearray, size: int) -> bytes:
         kind, op, height, width, height_after, width_after, key, position = _REQUEST.unpack_from(message)
-        definition = definitions[op]
-        text, result, place = "", _OK, _IN_OUT
+        definition = self._definitions[op]
+        text, result, place = b"", _OK, _IN_OUT
         try:
-            coded = bytes(message[_REQUEST.size : size])
-            arguments = known.get((op, coded))
-            if arguments is None:
-                if len(known) > 1000:
-                    known.clear()
-                arguments = known[op, coded] = _values(definition, coded)
+            arguments = self._arguments(op, bytes(message[_REQUEST.size : size]))
             if kind == _SIZE:
                 height_after, width_after = definition.size_after(height, width, arguments)
             else:
-                image = pixels.at(0, height, width)
-                made = definition.apply(image, Draws(key, position), arguments)
-                if made is image:
-                    place = _IN_IN
-                else:
-                    room = -(-height * width * 3 // _ALIGNMENT) * _ALIGNMENT
-                    pixels.at(room, height_after, width_after)[...] = made
-        except BadSample as error:
-            text, result = str(error) or "it does not say why", _BAD_SAMPLE
-        except MemoryError as error:
-            text, result = f"{_where(error, files)}: out of memory", _LEAVING
+                out = -(-height * width * 3 // _ALIGNMENT) * _ALIGNMENT
+                after = height_after, width_after
+                place = self._apply(self._pixels, 0, out, (height, width), after, definition, self._draws(key, position), arguments)
         except BaseException as error:  # An op may raise whatever it likes.
-            text, result = _where(error, files), _FAILED
-            if _data_bytes() > near:  # Not every library says by a MemoryError that it got none.
-                text, result = f"{text}: out of memory", _LEAVING
-        words = text.encode("utf-8", "replace")[:_MOST_TEXT]
-        os.write(_SOCKET, _ANSWER.pack(result, place, height_after, width_after) + words)
-        if result == _LEAVING:
-            return
+            result, text = self._blame(error)
+        return _ANSWER.pack(result, place, height_after, width_after) + text
+
+    def _room(self, message: bytearray, size: int) -> bytes:
+        """Has ops work on the images of a room, up to the first that fails."""
+        _, number, images, calls = _ROOM_REQUEST.unpack_from(message)
+        room = self._rooms.get(number)
+        if room is None:
+            room = self._rooms[number] = _Memory(_MEMORY + 1 + number)
+            room.at(0, 1, 1)
+        calls_at = _ROOM_REQUEST.size + images * _ROOM_IMAGE.size
+        called = list(self._calls(memoryview(message)[calls_at:size], calls))
+        slots, draws = room.map, self._draws
+        parts = memoryview(message)[_ROOM_REQUEST.size : calls_at]
+        for i, part in enumerate(_ROOM_IMAGE.iter_unpack(parts)):
+            if slots[_STOP_AT]:
+                break
+            call, _, height, width, height_after, width_after, key, position, at, out = part
+            try:
+                op, values = called[call]
+                definition, arguments = self._definitions[op], self._arguments(op, values)
+                place = self._apply(
+                    room, at, out, (height, width), (height_after, width_after), definition, draws(key, position), arguments
+                )
+                _ROOM_SLOT.pack_into(slots, i * _SLOT_BYTES, _ROOM_OK, place, 0)
+            except BaseException as error:  # An op may raise whatever it likes.
+                result, text = self._blame(error)
+                if result == _LEAVING:
+                    return _ANSWER.pack(result, 0, 0, 0) + text
+                slots[_TEXTS_AT + i * _TEXT_BYTES : _TEXTS_AT + i * _TEXT_BYTES + len(text)] = text
+                failed = result == _FAILED
+                _ROOM_SLOT.pack_into(slots, i * _SLOT_BYTES, _ROOM_FAILED if failed else _ROOM_BAD_SAMPLE, 0, len(text))
+                if failed:
+                    break
+        return _ANSWER.pack(_OK, 0, 0, 0)
+
+    @staticmethod
+    def _calls(parts: memoryview, calls: int) -> Iterable[tuple[int, bytes]]:
+        at = calls * _ROOM_CALL.size
+        for op, value_bytes in _ROOM_CALL.iter_unpack(parts[:at]):
+            yield op, bytes(parts[at : at + value_bytes])
+            at += value_bytes
+
+    @staticmethod
+    def _apply(
+        memory: _Memory,
+        at: int,
+        out: int,
+        size: tuple[int, int],
+        after: tuple[int, int],
+        definition: Any,
+        rng: Any,
+        arguments: dict[str, Any],
+    ) -> int:
+        """Has an op work on the image at `at`, and returns where its result lies: there too, unless its size changes."""
+        image = memory.at(at, *size)
+        made = definition.apply(image, rng, arguments)
+        if size != after:
+            memory.at(out, *after)[...] = made
+            return _IN_OUT
+        if made is not image:
+            image[...] = made
+        return _IN_IN
+
+    def _blame(self, error: BaseException) -> tuple[int, bytes]:
+        """Says whose fault it is, and why."""
+        if isinstance(error, self._bad_sample):
+            return _BAD_SAMPLE, _clipped(str(error) or "it does not say why")
+        text = _where(error, self._files)
+        # Not every library says by a MemoryError that it got none.
+        if isinstance(error, MemoryError) or _data_bytes() > self._near:
+            return _LEAVING, _clipped(f"{text}: out of memory")
+        return _FAILED, _clipped(text)
+
+    def _arguments(self, op: int, coded: bytes) -> dict[str, Any]:
+        arguments = self._known.get((op, coded))
+        if arguments is None:
+            if len(self._known) > 1000:
+                self._known.clear()
+            arguments = self._known[op, coded] = _values(self._definitions[op], coded)
+        return arguments
+
+
+def _clipped(text: str) -> bytes:
+    return text.encode("utf-8", "replace")[:_MOST_TEXT]
 
 
 def _values(definition: Any, coded: bytes) -> dict[str, Any]:
