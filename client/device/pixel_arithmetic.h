@@ -146,13 +146,57 @@ constexpr uint8_t Solarized(uint8_t level, float threshold) {
   return static_cast<float>(level) < threshold ? level : static_cast<uint8_t>(255 - level);
 }
 
-// Applies one change to a pixel. Only kContrast uses `mean_gray`, the image's mean before this change.
-constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& rgb) {
+// How many pixels of an image have each of the 256 levels, in one channel.
+using LevelCounts = const uint32_t*;
+
+// The lowest and the highest level that a pixel has, as PIL's ImageOps.autocontrast finds them.
+struct LevelRange {
+  int low = 0, high = 255;
+};
+constexpr LevelRange RangeOf(LevelCounts counts) {
+  LevelRange range;
+  while (range.low < 255 && counts[range.low] == 0) ++range.low;
+  while (range.high > 0 && counts[range.high] == 0) --range.high;
+  return range;
+}
+
+// Returns what ImageOps.autocontrast makes of `level`.
+constexpr uint8_t Stretched(int level, const LevelRange& range) {
+  if (range.high <= range.low) return static_cast<uint8_t>(level);
+  const double scale = 255.0 / (range.high - range.low), offset = -range.low * scale;
+  return static_cast<uint8_t>(Within(static_cast<int>(level * scale + offset), 0, 255));
+}
+
+// Returns how many pixels PIL's ImageOps.equalize gives to a level. If it is 0, levels stay as they are.
+constexpr int64_t EqualShare(LevelCounts counts, int64_t pixels) {
+  int last = 255;
+  while (last > 0 && counts[last] == 0) --last;
+  return (pixels - counts[last]) / 255;
+}
+
+// Returns what ImageOps.equalize makes of `level`, where `below` pixels have lower levels.
+constexpr uint8_t Equalized(int level, int64_t below, int64_t share) {
+  if (share == 0) return static_cast<uint8_t>(level);
+  return static_cast<uint8_t>(Within<int64_t>((share / 2 + below) / share, 0, 255));
+}
+
+// Levels of the three channels, one after the other, that a change makes of each level.
+inline constexpr int kTableLevels = 3 * 256;
+
+// What is measured of a whole image for a change of its colors, just before that change.
+struct ImageFigures {
+  uint8_t mean_gray = 0;           // for kContrast
+  const uint8_t* table = nullptr;  // for what TakesHistogram: kTableLevels levels
+};
+
+// Applies one change to a pixel.
+constexpr Rgb Changed(const ColorChange& change, const ImageFigures& figures, const Rgb& rgb) {
   const auto each = [&rgb](auto level) { return Rgb{level(rgb.red), level(rgb.green), level(rgb.blue)}; };
   const float value = change.value;
   switch (change.kind) {
     case ColorChange::Kind::kBrightness: return each([&](uint8_t level) { return BlendLevels(0, level, value); });
-    case ColorChange::Kind::kContrast: return each([&](uint8_t level) { return BlendLevels(mean_gray, level, value); });
+    case ColorChange::Kind::kContrast:
+      return each([&](uint8_t level) { return BlendLevels(figures.mean_gray, level, value); });
     case ColorChange::Kind::kSaturation: {
       const uint8_t gray = Luma(rgb);
       return each([&](uint8_t level) { return BlendLevels(gray, level, value); });
@@ -167,12 +211,22 @@ constexpr Rgb Changed(const ColorChange& change, uint8_t mean_gray, const Rgb& r
       return each([&](uint8_t level) { return static_cast<uint8_t>(level & kept); });
     }
     case ColorChange::Kind::kSolarize: return each([&](uint8_t level) { return Solarized(level, value); });
+    case ColorChange::Kind::kAutocontrast:
+    case ColorChange::Kind::kEqualize:
+      return {figures.table[rgb.red], figures.table[256 + rgb.green], figures.table[512 + rgb.blue]};
   }
   return rgb;
 }
 
 // Mirrors index `i` about the border's pixel if it lies outside of [0, extent). Requires −extent < i < 2 · extent − 1.
 constexpr int64_t Reflected(int64_t i, int64_t extent) { return i < 0 ? -i : i >= extent ? 2 * (extent - 1) - i : i; }
+
+// Sharpens a level: `nine` is the sum of the levels around it and its own, as PIL's ImageFilter.SMOOTH weighs them: the
+// middle one counts five times, and the sum is divided by 13 and rounded. 5042 / 2^16 divides so small sums alike.
+constexpr uint8_t Sharpened(uint8_t level, int32_t nine, float factor) {
+  const auto smooth = static_cast<uint8_t>((nine + 4 * level + 6) * 5042 >> 16);
+  return BlendLevels(smooth, level, factor);
+}
 
 // These round the sums of a blur's two passes. A sum is that of weight · (pixel on one side + pixel on the other). The
 // first pass, down the columns, keeps 6 fraction bits; the second, across, ends in levels.
@@ -196,13 +250,13 @@ constexpr std::array<uint32_t, 4> PhiloxBlock(uint64_t key, uint64_t position, u
   return {c0, c1, c2, c3};
 }
 
-// Returns the 16 random bits of pixel number `i`, counted row by row. Eight pixels share a block of four words; pixel i
-// is in block i / 8:
+// Returns the 16 random bits of number `i`: a pixel for masks, a value for noise, counted row by row. Eight numbers
+// share a block of four words; number i is in block i / 8:
 //
 //   word 0         word 1         word 2         word 3
 //   [15:0] [31:16] [15:0] [31:16] [15:0] [31:16] [15:0] [31:16]
 //   i%8=0  1       2      3       4      5       6      7
-constexpr uint32_t MaskBits(const std::array<uint32_t, 4>& block, int64_t i) {
+constexpr uint32_t RandomBits(const std::array<uint32_t, 4>& block, int64_t i) {
   return block[i / 2 % 4] >> (i % 2 * 16) & 0xffff;
 }
 

@@ -28,6 +28,15 @@ struct DeviceColorOp : ColorOp<Arguments> {
   static DeviceTraits OnDevice(const Arguments&, ImageSize) { return {.pass = DevicePass::kColors, .most_colors = 1}; }
 };
 
+// One of them that needs the histograms of the image's channels.
+template <typename Arguments>
+struct HistogramColorOp : ColorOp<Arguments> {
+  static constexpr Placements kPlacements = kAnywhere;
+  static DeviceTraits OnDevice(const Arguments&, ImageSize) {
+    return {.pass = DevicePass::kColors, .most_colors = 1, .histogram = true};
+  }
+};
+
 // One of them that devices do not know.
 template <typename Arguments>
 struct ServerColorOp : ColorOp<Arguments> {
@@ -118,14 +127,14 @@ struct Description<v1::RandomInvert> : DeviceColorOp<v1::RandomInvert> {
 };
 
 template <>
-struct Description<v1::RandomAutocontrast> : ServerColorOp<v1::RandomAutocontrast> {
+struct Description<v1::RandomAutocontrast> : HistogramColorOp<v1::RandomAutocontrast> {
   static constexpr double kArithmetic = 9;
   static absl::Status Validate(const v1::RandomAutocontrast&) { return absl::OkStatus(); }
   static absl::Status Draw(const v1::RandomAutocontrast& op, Drawing& drawing);
 };
 
 template <>
-struct Description<v1::RandomEqualize> : ServerColorOp<v1::RandomEqualize> {
+struct Description<v1::RandomEqualize> : HistogramColorOp<v1::RandomEqualize> {
   static constexpr double kArithmetic = 9;
   static absl::Status Validate(const v1::RandomEqualize&) { return absl::OkStatus(); }
   static absl::Status Draw(const v1::RandomEqualize& op, Drawing& drawing);

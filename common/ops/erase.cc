@@ -42,11 +42,16 @@ absl::Status Description<v1::RandomErasing>::Validate(const v1::RandomErasing& o
   if (!op.ratio().empty() && op.ratio(0) < 0.001) return Invalid(op, "ratio", "must not be below 0.001");
   if (op.value_size() > 1 && op.value_size() != 3)
     return Invalid(op, "value", absl::StrCat("give one number, or red, green, blue; found ", op.value_size()));
-  for (double value : op.value()) STOKER_RETURN_IF_ERROR(ValidateWithin(op, "value", value, -kMaxValue, kMaxValue));
+  for (double value : op.value()) {
+    STOKER_RETURN_IF_ERROR(ValidateWithin(op, "value", value, -kMaxValue, kMaxValue));
+    if (op.noise() && value != 0) return Invalid(op, "value", "with `noise` values are drawn; leave one of them out");
+  }
   return absl::OkStatus();
 }
 
 absl::Status Description<v1::RandomErasing>::ValidateOnBytes(const v1::RandomErasing& op) {
+  if (op.noise())
+    return Invalid(op, "noise", "is of floats; place the op on the device, after ToDtype to a float type");
   for (double value : op.value())
     if (!(value >= 0 && value <= 255 && value == std::floor(value)))
       return Invalid(op, "value", absl::StrCat(value, " is not a whole number from 0 to 255; after ToDtype it may be"));

@@ -21,7 +21,7 @@ struct Description<v1::RandomErasing> : SameSize<v1::RandomErasing> {
   static absl::Status Draw(const v1::RandomErasing& op, Drawing& drawing);
   static DeviceTraits OnDevice(const v1::RandomErasing& op, ImageSize input);
   static Cost CostOf(const v1::RandomErasing& op, ImageSize input, ImageSize output);
-  static absl::Status ValidateOnBytes(const v1::RandomErasing& op);  // `value` must be levels of uint8.
+  static absl::Status ValidateOnBytes(const v1::RandomErasing& op);  // `value` must be levels of uint8, not noise.
 };
 
 template <>

@@ -69,6 +69,10 @@ DeviceTraits Description<v1::GaussianBlur>::OnDevice(const v1::GaussianBlur& op,
   return {.pass = DevicePass::kBlur, .kernel = KernelOf(op)};
 }
 
+DeviceTraits Description<v1::RandomAdjustSharpness>::OnDevice(const v1::RandomAdjustSharpness&, ImageSize) {
+  return {.pass = DevicePass::kSharpen};
+}
+
 // A multiplication and an addition for each weight along rows, then along columns; sums of 16 bits between.
 Cost Description<v1::GaussianBlur>::CostOf(const v1::GaussianBlur& op, ImageSize, ImageSize output) {
   const ImageSize kernel = KernelOf(op);

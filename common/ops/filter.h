@@ -25,11 +25,12 @@ struct Description<v1::GaussianBlur> : SameSize<v1::GaussianBlur> {
 
 template <>
 struct Description<v1::RandomAdjustSharpness> : SameSize<v1::RandomAdjustSharpness> {
-  static constexpr Placements kPlacements = kServerOnly;
+  static constexpr Placements kPlacements = kAnywhere;
   static constexpr Acts kActs = Acts::kOnPixels;
   static absl::Status Validate(const v1::RandomAdjustSharpness& op);
   static bool IsDeterministic(const v1::RandomAdjustSharpness&) { return true; }
   static absl::Status Draw(const v1::RandomAdjustSharpness& op, Drawing& drawing);
+  static DeviceTraits OnDevice(const v1::RandomAdjustSharpness& op, ImageSize input);
   static Cost CostOf(const v1::RandomAdjustSharpness& op, ImageSize input, ImageSize output);
 };
 

@@ -127,6 +127,19 @@ Cost Description<v1::AutoAugment>::CostOf(const v1::AutoAugment&, ImageSize, Ima
   return 2 * CostOfPixels(output, kPolicyArithmetic);
 }
 
+// Each op of these changes the image once at most.
+DeviceTraits Description<v1::RandAugment>::OnDevice(const v1::RandAugment& op, ImageSize) {
+  return {.pass = DevicePass::kPolicy, .most_changes = Ops(op)};
+}
+
+DeviceTraits Description<v1::TrivialAugmentWide>::OnDevice(const v1::TrivialAugmentWide&, ImageSize) {
+  return {.pass = DevicePass::kPolicy, .most_changes = 1};
+}
+
+DeviceTraits Description<v1::AutoAugment>::OnDevice(const v1::AutoAugment&, ImageSize) {
+  return {.pass = DevicePass::kPolicy, .most_changes = 2};
+}
+
 bool Description<v1::RandAugment>::IsDeterministic(const v1::RandAugment& op) { return op.num_ops() == 0; }
 
 Cost Description<v1::RandAugment>::CostOf(const v1::RandAugment& op, ImageSize, ImageSize output) {

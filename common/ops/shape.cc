@@ -93,9 +93,15 @@ DeviceTraits OfCrop(ImageSize size, ImageSize input) {
   return traits;
 }
 
-DeviceTraits OfResize(v1::Interpolation interpolation) {
+// A gather takes one pixel or four. What weighs more of them has passes of its own, which give the server's bytes.
+template <typename Arguments>
+DeviceTraits OfResize(const Arguments& op) {
   DeviceTraits traits = OfGeometry(DeviceTraits::Geometry::kResize);
-  traits.interpolation = interpolation;
+  traits.interpolation = OrBilinear(op.interpolation());
+  traits.antialias = !op.has_antialias() || op.antialias();
+  const bool gathers = traits.interpolation == v1::INTERPOLATION_NEAREST ||
+                       (traits.interpolation == v1::INTERPOLATION_BILINEAR && !traits.antialias);
+  if (!gathers) traits.pass = DevicePass::kResample;
   return traits;
 }
 
@@ -275,9 +281,9 @@ absl::Status Description<v1::RandomVerticalFlip>::Draw(const v1::RandomVerticalF
 }
 
 DeviceTraits Description<v1::RandomResizedCrop>::OnDevice(const v1::RandomResizedCrop& op, ImageSize) {
-  return OfResize(op.interpolation());
+  return OfResize(op);
 }
-DeviceTraits Description<v1::Resize>::OnDevice(const v1::Resize& op, ImageSize) { return OfResize(op.interpolation()); }
+DeviceTraits Description<v1::Resize>::OnDevice(const v1::Resize& op, ImageSize) { return OfResize(op); }
 DeviceTraits Description<v1::CenterCrop>::OnDevice(const v1::CenterCrop& op, ImageSize input) {
   return OfCrop(CropSize(op.size()), input);
 }

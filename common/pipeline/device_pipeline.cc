@@ -138,6 +138,7 @@ class DevicePipeline::Builder {
       image_.scale.push_back(static_cast<float>(scale_[c]));
       image_.bias.push_back(static_cast<float>(bias_[c]));
       if (image_.erases) image_.erase_value.push_back(static_cast<float>(erase_value_[c]));
+      if (image_.erases_with_noise) image_.erase_scale.push_back(static_cast<float>(erase_scale_[c]));
     }
     v1::Field& field = device_.fields_[image_.field];
     field.set_dtype(image_.dtype);
@@ -487,8 +488,10 @@ class DevicePipeline::Builder {
   absl::Status AddNormalize(const v1::Normalize& op) {
     if (!floats()) return absl::InvalidArgumentError("needs ToDtype to float32, float16 or bfloat16 before it");
     STOKER_RETURN_IF_ERROR(AddNormalize(op, scale_, bias_));
-    for (int64_t c = 0; image_.erases && c < image_.channels; ++c)
+    for (int64_t c = 0; image_.erases && c < image_.channels; ++c) {
       erase_value_[c] = (erase_value_[c] - OneOrAt(op.mean(), c)) / OneOrAt(op.std(), c);
+      if (image_.erases_with_noise) erase_scale_[c] /= OneOrAt(op.std(), c);
+    }
     return absl::OkStatus();
   }
 
@@ -521,6 +524,8 @@ class DevicePipeline::Builder {
           absl::StrCat("give one number for all of the image's ", image_.channels, " channels"));
     for (int64_t c = 0; c < image_.channels; ++c) erase_value_.push_back(OneOrAt(value, gray ? 0 : c));
     image_.erases = true;
+    image_.erases_with_noise = op.random_erasing().noise();
+    if (image_.erases_with_noise) erase_scale_.assign(image_.channels, 1);
     device_.erase_op_ = index;
     return absl::OkStatus();
   }
@@ -532,7 +537,7 @@ class DevicePipeline::Builder {
 
   DevicePipeline& device_;
   ImageProgram& image_;
-  std::vector<double> scale_, bias_, erase_value_;
+  std::vector<double> scale_, bias_, erase_value_, erase_scale_;
   std::map<int, NativeImage> native_;  // by field
   std::vector<int> labels_;  // fields that were smoothed or mixed
 };
@@ -576,6 +581,12 @@ SampleDraw DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64_t position
   if (parameters.empty()) return draw;
   const auto& erase = std::get<EraseParameters>(parameters[0]);
   draw.erase = {erase.top, erase.left, erase.size};
+  if (image_.erases_with_noise) {
+    DrawKey noise = key;
+    noise.op = NestedOp(key.op, 0);
+    draw.erase.key = Draws::MixedKey(noise);
+    draw.erase.position = noise.position;
+  }
   return draw;
 }
 

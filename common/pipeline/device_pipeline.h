@@ -31,9 +31,11 @@ class DevicePipeline {
     std::vector<float> scale, bias;               // one number a channel; 1 and 0 for uint8
     bool erases = false;                          // whether SampleDraw::erase may be set; then dtype is a float
     std::vector<float> erase_value;               // one number a channel, in the output's units
-    bool mixes_pixels = false;                    // whether BatchDraw::kind may be kMixUp; then dtype is a float
-    bool mixes_rectangles = false;                // whether BatchDraw::kind may be kCutMix
-    bool channels_first = false;                  // output layout C×H×W instead of H×W×C
+    bool erases_with_noise = false;  // whether erased values are z · erase_scale + erase_value, z drawn for each
+    std::vector<float> erase_scale;  // one number a channel; of noise only
+    bool mixes_pixels = false;       // whether BatchDraw::kind may be kMixUp; then dtype is a float
+    bool mixes_rectangles = false;   // whether BatchDraw::kind may be kCutMix
+    bool channels_first = false;     // output layout C×H×W instead of H×W×C
 
     // True if no pass is needed before flips, scale and bias.
     bool only_flips() const { return steps.empty(); }

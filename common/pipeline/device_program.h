@@ -49,23 +49,50 @@ struct GatherDraw {
 // Gives each pixel a new color. Images have three channels.
 struct ColorChange {
   enum class Kind {
-    kBrightness,  // value: factor
-    kContrast,    // value: factor; blends with the mean gray that the image has after the changes before this one
-    kSaturation,  // value: factor
-    kHue,         // value: 0 to 255; 256 would be a whole turn
-    kGrayscale,   // value: unused
-    kPosterize,   // value: upper bits kept, 0 to 8
-    kSolarize,    // value: the lowest level that is inverted; 0 inverts all
+    kBrightness,    // value: factor
+    kContrast,      // value: factor; blends with the mean gray that the image has after the changes before this one
+    kSaturation,    // value: factor
+    kHue,           // value: 0 to 255; 256 would be a whole turn
+    kGrayscale,     // value: unused
+    kPosterize,     // value: upper bits kept, 0 to 8
+    kSolarize,      // value: the lowest level that is inverted; 0 inverts all
+    kAutocontrast,  // value: unused; stretches the levels that each channel has after the changes before this one
+    kEqualize,      // value: unused; flattens the histogram that each channel has after the changes before this one
   };
   Kind kind = Kind::kBrightness;
   float value = 0;
 };
 
-// The first `count` of `changes`, applied in order. At most one is kContrast.
+// Whether a change needs the histograms of the image's channels.
+constexpr bool TakesHistogram(ColorChange::Kind kind) {
+  return kind == ColorChange::Kind::kAutocontrast || kind == ColorChange::Kind::kEqualize;
+}
+
+// The first `count` of `changes`, applied in order. At most one needs a figure of the whole image: kContrast,
+// kAutocontrast or kEqualize.
 struct ColorsDraw {
   static constexpr int kMost = 8;
   std::array<ColorChange, kMost> changes;
   int count = 0;
+};
+
+// Blends with the image smoothed by 3×3, but for its border.
+struct SharpenDraw {
+  float factor = 1;  // 0 is smooth, 1 the image itself
+};
+
+// Resizes a rectangle of the image, in pixels, to the size of the step's output. Pixels outside of it have no
+// influence.
+struct ResampleDraw {
+  int64_t top = 0, left = 0;
+  ImageSize size;
+};
+
+// How much the pixels around an output pixel's place weigh in kResample: see common/ops/resize_kernels.h.
+enum class Resampling {
+  kTriangle,    // widened where it reduces
+  kCubic,       // widened where it reduces
+  kTorchCubic,  // never widened
 };
 
 // Blurs with a symmetric kernel in each direction. Of each kernel only a half is stored: weight[i] belongs to the two
@@ -76,7 +103,7 @@ struct BlurDraw {
 };
 
 // Blackens a random part of the pixels. Each pixel has 16 random bits of Philox's words for `key` and `position` (see
-// MaskBits); the pixel turns black if they are below `limit`. With `dilate` its four neighbors turn black too.
+// RandomBits); the pixel turns black if they are below `limit`. With `dilate` its four neighbors turn black too.
 struct MaskDraw {
   uint32_t limit = 0;  // 0 to 2^16
   bool dilate = true;
@@ -88,6 +115,7 @@ struct EraseDraw {
   int64_t top = 0, left = 0;                 // pixels
   ImageSize size;                            // 0×0: nothing is erased
   std::array<uint8_t, 3> value = {0, 0, 0};  // color, as GatherDraw::fill; unused in SampleDraw::erase
+  uint64_t key = 0, position = 0;            // of noise, in SampleDraw::erase: by what its values are drawn
 };
 
 struct Flips {
@@ -96,17 +124,19 @@ struct Flips {
 
 // One pass over the images of a batch, which are H×W×C uint8 before and after.
 struct DeviceStep {
-  enum class Kind { kGather, kColors, kBlur, kMask, kErase };
+  enum class Kind { kGather, kColors, kBlur, kMask, kErase, kResample, kSharpen };
   Kind kind = Kind::kGather;
-  ImageSize in, out;      // sizes before and after; only kGather changes them
-  bool contrast = false;  // kColors: whether it may hold kContrast, so that a mean of each image is needed
-  ImageSize kernel;       // kBlur: pixels of the whole kernel
-  std::vector<int> ops;   // indexes of the ops that it came from, for people
+  ImageSize in, out;       // sizes before and after; only kGather and kResample change them
+  bool contrast = false;   // kColors: whether it may hold kContrast, so that a mean of each image is needed
+  bool histogram = false;  // kColors: whether it may hold what TakesHistogram
+  ImageSize kernel;        // kBlur: pixels of the whole kernel
+  Resampling resampling = Resampling::kTriangle;  // kResample
+  std::vector<int> ops;                           // indexes of the ops that it came from, for people
 };
 
-// What one sample drew for one step. With monostate the step leaves the image as it is; kGather always has a
-// GatherDraw.
-using StepDraw = std::variant<std::monostate, GatherDraw, ColorsDraw, BlurDraw, MaskDraw, EraseDraw>;
+// What one sample drew for one step. With monostate the step leaves the image as it is; then `in` and `out` are equal.
+using StepDraw =
+    std::variant<std::monostate, GatherDraw, ColorsDraw, BlurDraw, MaskDraw, EraseDraw, ResampleDraw, SharpenDraw>;
 
 // What one sample drew for a whole program.
 struct SampleDraw {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -11,22 +12,33 @@
 #include "common/ops/gaussian_kernel.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
+#include "common/ops/resize_kernels.h"
 #include "common/pipeline/compose_gather.h"
 #include "common/status_macros.h"
 
 namespace stoker {
 namespace {
 
+// Steps that a pipeline may have; a policy of many changes has many.
+constexpr size_t kMostSteps = 1024;
+
+// The steps of each change that a policy may draw, in order.
+constexpr DeviceStep::Kind kPolicySteps[] = {DeviceStep::Kind::kGather, DeviceStep::Kind::kColors,
+                                             DeviceStep::Kind::kSharpen};
+
 DeviceStep::Kind KindOf(DevicePass pass) {
   switch (pass) {
     case DevicePass::kGather: return DeviceStep::Kind::kGather;
+    case DevicePass::kResample: return DeviceStep::Kind::kResample;
+    case DevicePass::kSharpen: return DeviceStep::Kind::kSharpen;
     case DevicePass::kColors: return DeviceStep::Kind::kColors;
     case DevicePass::kBlur: return DeviceStep::Kind::kBlur;
     case DevicePass::kMask: return DeviceStep::Kind::kMask;
     case DevicePass::kErase: return DeviceStep::Kind::kErase;
+    case DevicePass::kPolicy:
     case DevicePass::kNone: break;
   }
-  STOKER_CHECK(false);  // IsDeviceStep is false for such an op.
+  STOKER_CHECK(false);  // AddPolicy adds a policy's steps, and IsDeviceStep is false for kNone.
   return DeviceStep::Kind::kGather;
 }
 
@@ -51,9 +63,9 @@ ColorChange ChangeOf(const ColorParameters& color) {
     case From::kPosterize: return {To::kPosterize, value};
     case From::kSolarize: return {To::kSolarize, value};
     case From::kInvert: return {To::kSolarize, 0};
-    case From::kYCbCr:
-    case From::kAutocontrast:
-    case From::kEqualize: break;  // These ops run on the server only.
+    case From::kAutocontrast: return {To::kAutocontrast, 0};
+    case From::kEqualize: return {To::kEqualize, 0};
+    case From::kYCbCr: break;  // This one runs on the server only.
   }
   STOKER_CHECK(false);
   return {};
@@ -76,9 +88,44 @@ StepDraw GatherOf(const DeviceStep& step, const std::vector<OpParameters>& drawn
   return composer.gather();
 }
 
+Resampling ResamplingOf(const DeviceTraits& traits) {
+  if (traits.interpolation == v1::INTERPOLATION_BILINEAR) return Resampling::kTriangle;
+  return traits.antialias ? Resampling::kCubic : Resampling::kTorchCubic;
+}
+
+// Returns whether more pixels become one along either axis than a resize can weigh.
+bool ReducesTooMuch(Resampling resampling, ImageSize from, ImageSize to) {
+  if (resampling == Resampling::kTorchCubic) return false;
+  const double support = resampling == Resampling::kCubic ? CubicKernel::kSupport : TriangleKernel::kSupport;
+  const auto taps = [&](int64_t pixels, int64_t outputs) {
+    return 2 * support * static_cast<double>(pixels) / static_cast<double>(outputs);
+  };
+  return std::max(taps(from.width, to.width), taps(from.height, to.height)) > kMostConvolvedTaps;
+}
+
+StepDraw ResampleOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
+  ResampleDraw resample = {.size = step.in};
+  for (const OpParameters& op : drawn)
+    if (const auto* crop = std::get_if<CropParameters>(&op)) resample = {crop->top, crop->left, crop->size};
+  const auto& [top, left, size] = resample;
+  STOKER_CHECK(top >= 0 && left >= 0 && top + size.height <= step.in.height && left + size.width <= step.in.width);
+  return resample;
+}
+
+// Which of kPolicySteps makes a policy's change.
+int PolicyStepOf(const OpParameters& change) {
+  if (std::holds_alternative<ColorParameters>(change)) return 1;
+  if (std::holds_alternative<SharpnessParameters>(change)) return 2;
+  STOKER_CHECK(std::holds_alternative<CropParameters>(change) || std::holds_alternative<AffineParameters>(change));
+  return 0;
+}
+
 StepDraw StepDrawOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
+  if (drawn.empty() && step.in == step.out) return {};
   if (step.kind == DeviceStep::Kind::kGather) return GatherOf(step, drawn);
-  if (drawn.empty()) return {};
+  if (step.kind == DeviceStep::Kind::kResample) return ResampleOf(step, drawn);
+  if (step.kind == DeviceStep::Kind::kSharpen)
+    return SharpenDraw{static_cast<float>(std::get<SharpnessParameters>(drawn[0]).factor)};
   if (step.kind == DeviceStep::Kind::kColors) {
     ColorsDraw colors;
     for (const OpParameters& color : drawn)
@@ -124,11 +171,18 @@ absl::Status DeviceSteps::AddAny(const v1::Op& op, int index, bool nested) {
 }
 
 absl::Status DeviceSteps::CheckLeaf(const v1::Op& op, const DeviceTraits& traits, ImageSize out, bool nested) const {
-  if (traits.interpolation > v1::INTERPOLATION_BILINEAR)
-    return Invalid(op, "only nearest and bilinear run on the device; choose one, or run it on the server");
+  if (traits.interpolation == v1::INTERPOLATION_LANCZOS)
+    return Invalid(op, "lanczos does not run on the device; choose another interpolation, or run it on the server");
+  if (traits.pass == DevicePass::kResample && ReducesTooMuch(ResamplingOf(traits), size_, out))
+    return Invalid(op, absl::StrCat("reduces an image of ", size_.width, "×", size_.height, " to ", out.width, "×",
+                                    out.height, ", which is too much for the device; run it on the server"));
+  const size_t steps = traits.pass == DevicePass::kPolicy ? std::size(kPolicySteps) * traits.most_changes : 1;
+  if (steps_.size() + steps > kMostSteps)
+    return Invalid(op, absl::StrCat("the device's ops would take more than ", kMostSteps,
+                                    " passes; run some of them on the server"));
   if (nested && out != size_)
     return Invalid(op, "inside of another op it must not change the image's size on the device; run it on the server");
-  if (channels_ != 3 && traits.pass == DevicePass::kColors)
+  if (channels_ != 3 && (traits.pass == DevicePass::kColors || traits.pass == DevicePass::kPolicy))
     return Invalid(op, absl::StrCat("needs three channels, and the image has ", channels_));
   if (channels_ != 3 && !traits.one_level)
     return Invalid(op, absl::StrCat("give one number for all of the image's ", channels_, " channels"));
@@ -150,11 +204,26 @@ absl::Status DeviceSteps::AddLeaf(const v1::Op& op, int index, bool nested) {
   STOKER_CHECK(out.has_value());
   const DeviceTraits traits = DeviceTraitsOf(op, size_);
   STOKER_RETURN_IF_ERROR(CheckLeaf(op, traits, *out, nested));
+  if (traits.pass == DevicePass::kPolicy) {
+    AddPolicy(traits, index);
+    return absl::OkStatus();
+  }
   DeviceStep& step = StepFor(traits);
   size_ = step.out = *out;
   if (step.ops.empty() || step.ops.back() != index) step.ops.push_back(index);
-  leaf_steps_.push_back(static_cast<int>(steps_.size()) - 1);
+  leaves_.push_back({.step = static_cast<int>(steps_.size()) - 1});
   return absl::OkStatus();
+}
+
+void DeviceSteps::AddPolicy(const DeviceTraits& traits, int index) {
+  leaves_.push_back({.step = static_cast<int>(steps_.size()), .is_policy = true});
+  for (int change = 0; change < traits.most_changes; ++change)
+    for (DeviceStep::Kind kind : kPolicySteps) {
+      const bool colors = kind == DeviceStep::Kind::kColors;
+      steps_.push_back(
+          {.kind = kind, .in = size_, .out = size_, .contrast = colors, .histogram = colors, .ops = {index}});
+    }
+  if (traits.most_changes > 0) open_ = {};
 }
 
 DeviceStep& DeviceSteps::StepFor(const DeviceTraits& traits) {
@@ -166,8 +235,9 @@ DeviceStep& DeviceSteps::StepFor(const DeviceTraits& traits) {
     joins = joins && !(open_.fills && (interpolates || traits.may_fill)) &&
             !(open_.crops_interpolated && traits.may_fill) && !(open_.interpolates && (resizes || traits.mirrors));
   } else if (kind == DeviceStep::Kind::kColors) {
-    joins =
-        joins && open_.colors + traits.most_colors <= ColorsDraw::kMost && !(traits.contrast && steps_.back().contrast);
+    const bool both_measure =
+        joins && (traits.contrast || traits.histogram) && (steps_.back().contrast || steps_.back().histogram);
+    joins = joins && open_.colors + traits.most_colors <= ColorsDraw::kMost && !both_measure;
   } else {
     joins = false;
   }
@@ -182,6 +252,8 @@ DeviceStep& DeviceSteps::StepFor(const DeviceTraits& traits) {
   open_.fills = open_.fills || traits.may_fill;
   open_.colors += traits.most_colors;
   step.contrast = step.contrast || traits.contrast;
+  step.histogram = step.histogram || traits.histogram;
+  if (kind == DeviceStep::Kind::kResample) step.resampling = ResamplingOf(traits);
   if (kind == DeviceStep::Kind::kBlur) step.kernel = traits.kernel;
   return step;
 }
@@ -211,8 +283,16 @@ class DeviceSteps::Drawing {
 
  private:
   void DrawLeaf(const v1::Op& op, const DrawKey& key, bool happens) {
-    std::vector<OpParameters>& drawn = drawn_[steps_.leaf_steps_[leaf_++]];
-    if (happens) STOKER_CHECK(DrawOp(op, key, size_, drawn).ok());  // It cannot fail, since AddLeaf tried it.
+    const Leaf& leaf = steps_.leaves_[leaf_++];
+    if (!happens) return;
+    if (!leaf.is_policy) {
+      STOKER_CHECK(DrawOp(op, key, size_, drawn_[leaf.step]).ok());  // It cannot fail, since AddLeaf tried it.
+      return;
+    }
+    std::vector<OpParameters> changes;
+    STOKER_CHECK(DrawOp(op, key, size_, changes).ok());
+    for (size_t i = 0; i < changes.size(); ++i)
+      drawn_[leaf.step + std::size(kPolicySteps) * i + PolicyStepOf(changes[i])].push_back(changes[i]);
   }
 
   const DeviceSteps& steps_;

@@ -21,8 +21,10 @@ bool IsDeviceStep(const v1::Op& op);
 // for them. One thread builds it; from then on it is thread-safe.
 //
 // Geometric ops that follow each other share a pass while one gather can express them (see GatherComposer). Color ops
-// share a pass while they make at most ColorsDraw::kMost changes and need at most one mean of the image. Flips at the
-// end need no pass of their own: they are done while the output is written.
+// share a pass while they make at most ColorsDraw::kMost changes and need at most one figure of the whole image. Flips
+// at the end need no pass of their own: they are done while the output is written. Resizes that weigh more than four
+// pixels have passes of their own (see Resampling). A policy, such as RandAugment, has for each change that it may draw
+// a pass of geometry, one of colors and one that sharpens; a sample takes one of these, or none.
 class DeviceSteps {
  public:
   // Must be the first call. Images have this size and number of channels.
@@ -56,13 +58,23 @@ class DeviceSteps {
   absl::Status AddLeaf(const v1::Op& op, int index, bool nested);
   absl::Status CheckLeaf(const v1::Op& op, const DeviceTraits& traits, ImageSize out, bool nested) const;
 
+  // Adds the steps of a policy.
+  void AddPolicy(const DeviceTraits& traits, int index);
+
   // Returns the last step if the op can join it, or else a new one.
   DeviceStep& StepFor(const DeviceTraits& traits);
 
   int64_t channels_ = 3;
   ImageSize in_, size_;
   std::vector<TopOp> ops_;
-  std::vector<int> leaf_steps_;  // each leaf's step, by index; steps_.size() for flips that are left to the output
+
+  // Which steps take what a leaf draws: `step` takes all; of a policy, one of the three steps from step + 3 · i on
+  // takes parameter number i.
+  struct Leaf {
+    int step = 0;  // index; steps_.size() for flips that are left to the output
+    bool is_policy = false;
+  };
+  std::vector<Leaf> leaves_;
   std::vector<DeviceStep> steps_;
 
   // What the last step holds so far, while ops may still join it.

@@ -106,11 +106,13 @@ def test_timms_transforms():
         "placement": "device",
         "ToMemoryFormat": {"memory_format": "channels_first"},
     }  # fmt: skip
+    pixels = convert(data.create_transform(224, is_training=True, re_prob=0.25, re_mode="pixel"))
+    assert [op.document() for op in pixels.transforms if op.name == "RandomErasing"][0]["RandomErasing"]["noise"]
     evaluation = convert(data.create_transform(224, is_training=False))
     assert [op.name for op in evaluation.transforms] == [
         "Resize", "CenterCrop", "ToDtype", "Normalize", "ToMemoryFormat",
     ]  # fmt: skip
-    noisy = {"auto_augment": "rand-m9", "re_prob": 1, "re_mode": "pixel", "interpolation": "random"}
+    noisy = {"auto_augment": "rand-m9", "re_prob": 1, "re_mode": "rand", "interpolation": "random"}
     refused = reasons(data.create_transform(224, is_training=True, **noisy))
     assert [name for name, _ in refused.values()] == ["RandomResizedCropAndInterpolation", "RandAugment", "RandomErasing"]
 
@@ -285,6 +287,27 @@ def test_erasing_after_normalize_stays_there(module):
     names = [op.name for op in convert(compose).transforms]
     assert names == ["ToDtype", "Normalize", "RandomErasing", "ToMemoryFormat"]
     assert convert(compose).transforms[2].document()["placement"] == "device"
+
+
+@pytest.mark.filterwarnings("ignore:The transform `ToTensor")
+def test_erasing_with_random_values_is_erasing_with_noise(module):
+    erase = module.RandomErasing(0.3, value="random")
+    converted = convert(module.Compose([module.ToTensor(), module.Normalize(MEAN, STD), erase])).transforms[2]
+    assert converted == ours.RandomErasing(0.3, (0.02, 0.33), (0.3, 3.3), noise=True, placement="device")
+    refused = reasons(module.Compose([erase, module.ToTensor()]))
+    assert refused["transforms[0]"][0] == "RandomErasing" and "float" in refused["transforms[0]"][1]
+
+
+@pytest.mark.filterwarnings("ignore:The transform `ToTensor")
+def test_erased_noise_is_standard_normal(module, server):
+    import torch
+
+    erase = module.RandomErasing(1, scale=(0.3, 0.5), value="random")
+    compose = module.Compose([module.Resize((32, 32)), module.ToTensor(), erase])
+    with Loader(server.address, batch_size=8, transforms=compose, output="torch", shuffle=False) as loader:
+        noise = torch.cat([images[(images < 0) | (images > 1)] for images, _ in loader])
+    assert len(noise) > 1000
+    assert abs((noise < 0).float().mean() - 0.5 / (0.5 + 0.1587)) < 0.05  # Of what lies beyond 0 and 1.
 
 
 def test_batch_ops_come_last(torchvision):

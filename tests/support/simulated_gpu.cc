@@ -27,6 +27,7 @@ struct CpuArithmetic {
     return Round<Out>(Affine(x, scale, bias));
   }
   static void Add(uint64_t* sum, uint64_t more) { *sum += more; }
+  static void Count(uint32_t* counter) { ++*counter; }
 };
 template <>
 uint8_t CpuArithmetic::Round(float x) {

@@ -9,12 +9,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/device/label_values.h"
+#include "client/device/noise_quantiles.h"
+#include "client/device/resample_arithmetic.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/fields/companions.h"
 #include "common/fields/half_precision.h"
 #include "common/fields/schema.h"
 #include "common/ops/gaussian_kernel.h"
+#include "common/pipeline/compose_gather.h"
 #include "common/status_macros.h"
 
 namespace stoker {
@@ -38,11 +41,21 @@ absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   }
 }
 
-// Collects what every sample drew for a step. A sample that drew nothing gets a default Draw, which leaves it as it is.
+// Returns the bits of the number 1 in `dtype`.
+uint64_t OneIn(v1::Dtype dtype) {
+  switch (dtype) {
+    case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(1.0f);
+    case v1::DTYPE_FLOAT16: return ToFloat16(1);
+    case v1::DTYPE_BFLOAT16: return ToBfloat16(1);
+    default: return 1;
+  }
+}
+
+// Collects what every sample drew for a step. A sample that drew nothing gets `nothing`, which leaves it as it is.
 template <typename Draw>
-std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step) {
+std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step, const Draw& nothing = {}) {
   static_assert(std::is_trivially_copyable_v<Draw>);
-  std::vector<Draw> all(draws.size());
+  std::vector<Draw> all(draws.size(), nothing);
   for (size_t row = 0; row < draws.size(); ++row)
     if (const auto* drawn = std::get_if<Draw>(&draws[row].steps[step])) all[row] = *drawn;
   return all;
@@ -82,6 +95,18 @@ int64_t Elements(const v1::Field& field) {
   int64_t elements = 1;
   for (int64_t extent : field.shape()) elements *= extent;
   return elements;
+}
+
+// Returns the bytes that a sample needs between the two passes of kResample. There are two ways to go.
+uint64_t ResampledBytes(ImageSize in, ImageSize out, int64_t channels) {
+  const uint64_t blended = out.height * in.width * channels * sizeof(uint16_t);
+  const uint64_t convolved = in.height * out.width * channels;
+  return (std::max(blended, convolved) + 15) / 16 * 16;
+}
+
+// Returns the bytes of a sample's weights for kResample: see ResampleArguments.
+uint64_t WeightBytes(ImageSize out, int32_t taps_across, int32_t taps_down) {
+  return (out.width * (int64_t{taps_across} + 1) + out.height * (int64_t{taps_down} + 1)) * sizeof(int32_t);
 }
 
 }  // namespace
@@ -233,7 +258,10 @@ void BatchWork::AddImage() {
   for (size_t i = 0; i < program.steps.size(); ++i) AddStep(program.steps[i], draws, i);
   if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; })) flips_at_ = AddParameters(flips);
   const auto erases_something = [](const EraseDraw& each) { return each.size.height > 0 && each.size.width > 0; };
-  if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) erases_at_ = AddParameters(erases);
+  if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) {
+    erases_at_ = AddParameters(erases);
+    if (program.erases_with_noise) quantiles_at_ = AddParameters(NoiseQuantiles());
+  }
 
   if ((program.mixes_pixels || program.mixes_rectangles) && pipeline_->mixes_each()) {
     std::vector<MixDraw> mixes;
@@ -241,14 +269,25 @@ void BatchWork::AddImage() {
     mixes_at_ = AddParameters(mixes);
   }
 
-  uint64_t most = 0;
-  bool blurs = false;
+  uint64_t most = 0, between = 0;
   for (const Step& step : steps_) {
     most = std::max<uint64_t>(most, step.out.height * step.out.width * program.channels * batch_->rows());
-    blurs = blurs || step.kind == DeviceStep::Kind::kBlur;
+    between = std::max(between, BetweenBytes(step));
   }
   for (uint64_t& scratch_at : scratch_at_) scratch_at = Reserve(most, staging_bytes_);
-  blurred_at_ = Reserve(blurs ? most * sizeof(uint16_t) : 0, staging_bytes_);
+  between_at_ = Reserve(between, staging_bytes_);
+}
+
+uint64_t BatchWork::BetweenBytes(const Step& step) const {
+  const int64_t channels = pipeline_->image().channels, rows = batch_->rows();
+  switch (step.kind) {
+    case DeviceStep::Kind::kBlur: return step.out.height * step.out.width * channels * rows * sizeof(uint16_t);
+    case DeviceStep::Kind::kColors: return step.tables ? rows * kTableLevels : 0;
+    case DeviceStep::Kind::kResample:
+      return Aligned(rows * WeightBytes(step.out, step.taps_across, step.taps_down)) +
+             rows * ResampledBytes(step.in, step.out, channels);
+    default: return 0;
+  }
 }
 
 // Adds a step, unless no sample drew anything for it.
@@ -257,18 +296,50 @@ void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& d
     return std::holds_alternative<std::monostate>(draw.steps[index]);
   };
   if (std::all_of(draws.begin(), draws.end(), draws_nothing)) return;
-  Step added{.kind = step.kind, .in = step.in, .out = step.out};
+  Step added{.kind = step.kind, .in = step.in, .out = step.out, .resampling = step.resampling};
   switch (step.kind) {
-    case DeviceStep::Kind::kGather: added.draws_at = AddParameters(DrawsOf<GatherDraw>(draws, index)); break;
-    case DeviceStep::Kind::kColors:
-      added.draws_at = AddParameters(DrawsOf<ColorsDraw>(draws, index));
-      if (step.contrast) added.gray_sums_at = AddParameters(std::vector<uint64_t>(draws.size()));
+    case DeviceStep::Kind::kGather:
+      added.draws_at = AddParameters(DrawsOf<GatherDraw>(draws, index, GatherComposer(step.in).gather()));
       break;
+    case DeviceStep::Kind::kColors: AddColors(DrawsOf<ColorsDraw>(draws, index), added); break;
+    case DeviceStep::Kind::kResample: AddResample(draws, index, added); break;
+    case DeviceStep::Kind::kSharpen: added.draws_at = AddParameters(DrawsOf<SharpenDraw>(draws, index)); break;
     case DeviceStep::Kind::kBlur: AddBlur(draws, index, added); break;
     case DeviceStep::Kind::kMask: added.draws_at = AddParameters(DrawsOf<MaskDraw>(draws, index)); break;
     case DeviceStep::Kind::kErase: added.draws_at = AddParameters(DrawsOf<EraseDraw>(draws, index)); break;
   }
   steps_.push_back(added);
+}
+
+// Adds what a step of colors needs. Figures of whole images are measured only where a sample drew what takes them.
+void BatchWork::AddColors(const std::vector<ColorsDraw>& draws, Step& step) {
+  bool contrast = false;
+  for (const ColorsDraw& draw : draws)
+    for (int i = 0; i < draw.count; ++i) {
+      contrast = contrast || draw.changes[i].kind == ColorChange::Kind::kContrast;
+      step.tables = step.tables || TakesHistogram(draw.changes[i].kind);
+    }
+  step.draws_at = AddParameters(draws);
+  if (contrast) step.gray_sums_at = AddParameters(std::vector<uint64_t>(draws.size()));
+}
+
+// Adds the rectangle of each sample. One that drew nothing is resized to the size that it has.
+void BatchWork::AddResample(const std::vector<SampleDraw>& draws, size_t index, Step& step) {
+  std::vector<ResampledBox> boxes;
+  for (const ResampleDraw& draw : DrawsOf<ResampleDraw>(draws, index, {.size = step.in})) {
+    const int64_t across = TapCount(step.resampling, {draw.size.width, step.out.width});
+    const int64_t down = TapCount(step.resampling, {draw.size.height, step.out.height});
+    boxes.push_back({.top = static_cast<int32_t>(draw.top),
+                     .left = static_cast<int32_t>(draw.left),
+                     .height = static_cast<int32_t>(draw.size.height),
+                     .width = static_cast<int32_t>(draw.size.width),
+                     .taps_across = static_cast<int32_t>(across),
+                     .taps_down = static_cast<int32_t>(down),
+                     .blended = IsBlended(step.resampling, across, down)});
+    step.taps_across = std::max(step.taps_across, boxes.back().taps_across);
+    step.taps_down = std::max(step.taps_down, boxes.back().taps_down);
+  }
+  step.draws_at = AddParameters(boxes);
 }
 
 // Adds the weights of a blur, with the same number of taps for each sample. A sample that drew nothing gets a kernel
@@ -353,12 +424,18 @@ void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint
     case DeviceStep::Kind::kColors: {
       const auto* draws = Parameters<ColorsDraw>(staging, step.draws_at);
       uint64_t* sums = step.gray_sums_at.has_value() ? Parameters<uint64_t>(staging, *step.gray_sums_at) : nullptr;
+      uint8_t* tables = step.tables ? staging + between_at_ : nullptr;
       if (sums != nullptr) calls.push_back(GraySumArguments{images, draws, sums});
-      calls.push_back(ColorArguments{images, draws, sums});
+      if (tables != nullptr) calls.push_back(LevelTableArguments{images, draws, tables});
+      calls.push_back(ColorArguments{images, draws, sums, tables});
       break;
     }
+    case DeviceStep::Kind::kResample: AppendResample(step, images, staging, calls); break;
+    case DeviceStep::Kind::kSharpen:
+      calls.push_back(SharpenArguments{images, Parameters<SharpenDraw>(staging, step.draws_at)});
+      break;
     case DeviceStep::Kind::kBlur: {
-      auto* blurred = reinterpret_cast<uint16_t*>(staging + blurred_at_);
+      auto* blurred = reinterpret_cast<uint16_t*>(staging + between_at_);
       calls.push_back(BlurDownArguments{images, blurred, Parameters<int32_t>(staging, step.down_at), step.taps_down});
       calls.push_back(
           BlurAcrossArguments{images, blurred, Parameters<int32_t>(staging, step.draws_at), step.taps_across});
@@ -371,6 +448,22 @@ void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint
       calls.push_back(EraseArguments{images, Parameters<EraseDraw>(staging, step.draws_at)});
       break;
   }
+}
+
+void BatchWork::AppendResample(const Step& step, const ImagesArguments& images, uint8_t* staging,
+                               std::vector<KernelCall>& calls) const {
+  const uint64_t weights = Aligned(batch_->rows() * WeightBytes(step.out, step.taps_across, step.taps_down));
+  const ResampleArguments all = {.images = images,
+                                 .boxes = Parameters<ResampledBox>(staging, step.draws_at),
+                                 .weights = reinterpret_cast<int32_t*>(staging + between_at_),
+                                 .most_across = step.taps_across,
+                                 .most_down = step.taps_down,
+                                 .between = staging + between_at_ + weights,
+                                 .between_bytes = ResampledBytes(step.in, step.out, images.channels),
+                                 .resampling = step.resampling};
+  calls.push_back(ResampleWeightsArguments{all});
+  calls.push_back(ResampleFirstArguments{all});
+  calls.push_back(ResampleSecondArguments{all});
 }
 
 void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const {
@@ -392,9 +485,11 @@ void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelC
   }
   MixArguments mix = {.transform = transform,
                       .erases = erases_at_.has_value() ? Parameters<EraseDraw>(staging, *erases_at_) : nullptr,
+                      .quantiles = quantiles_at_.has_value() ? Parameters<float>(staging, *quantiles_at_) : nullptr,
                       .mix = MixOf(mixes_[0]),
                       .mixes = mixes_at_.has_value() ? Parameters<MixDraw>(staging, *mixes_at_) : nullptr};
   std::copy(program.erase_value.begin(), program.erase_value.end(), mix.erase_value);
+  std::copy(program.erase_scale.begin(), program.erase_scale.end(), mix.erase_scale);
   calls.push_back(mix);
 }
 

@@ -20,9 +20,11 @@ namespace stoker {
 //
 //   staging memory                                                             slot
 //   ┌────────┬────────┬───┬───────────┬───────────┬─────────┬────────────┐     ┌────────┬────────┬───┐
-//   │field 0 │field 1 │ … │ scratch 0 │ scratch 1 │ blurred │ parameters │  →  │field 0 │field 1 │ … │
+//   │field 0 │field 1 │ … │ scratch 0 │ scratch 1 │ between │ parameters │  →  │field 0 │field 1 │ … │
 //   └────────┴────────┴───┴───────────┴───────────┴─────────┴────────────┘     └────────┴────────┴───┘
 //    fields as they came    steps write in turn here          what was drawn    fields as handed out
+//
+// What lies between the scratch and the parameters is made by one kernel of a step for the next one.
 //
 // Samples that differ in size come in pieces, which the uploads put in order. Their offsets travel with the parameters.
 // All parts begin at multiples of 256 bytes. Immutable. Refers to the pipeline and the batch, which must outlive it.
@@ -80,10 +82,12 @@ class BatchWork {
   struct Step {
     DeviceStep::Kind kind = DeviceStep::Kind::kGather;
     ImageSize in, out;
-    uint64_t draws_at = 0;                   // one draw a sample; kBlur: the weights across
+    uint64_t draws_at = 0;                   // one draw a sample; kBlur: the weights across; kResample: ResampledBox
     uint64_t down_at = 0;                    // kBlur: the weights down
-    int32_t taps_across = 0, taps_down = 0;  // kBlur: weights of one sample
+    int32_t taps_across = 0, taps_down = 0;  // kBlur: weights of one sample; kResample: the most of any sample
     std::optional<uint64_t> gray_sums_at;    // kColors: one sum a sample, if a mean is needed
+    bool tables = false;                     // kColors: whether tables are needed
+    Resampling resampling = Resampling::kTriangle;
   };
 
   explicit BatchWork(const DevicePipeline& pipeline, const HostBatch& batch) : pipeline_(&pipeline), batch_(&batch) {}
@@ -98,6 +102,8 @@ class BatchWork {
   void AddImage();
   void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index);
   void AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step);
+  void AddColors(const std::vector<ColorsDraw>& draws, Step& step);
+  void AddResample(const std::vector<SampleDraw>& draws, size_t index, Step& step);
   template <typename T>
   uint64_t AddParameters(const std::vector<T>& values);
 
@@ -105,6 +111,8 @@ class BatchWork {
   void AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) const;
   void AppendStep(const Step& step, const ImagesArguments& images, uint8_t* staging,
                   std::vector<KernelCall>& calls) const;
+  void AppendResample(const Step& step, const ImagesArguments& images, uint8_t* staging,
+                      std::vector<KernelCall>& calls) const;
   void AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
@@ -115,6 +123,9 @@ class BatchWork {
   KernelCall Dense(size_t field, uint8_t* staging, uint8_t* slot) const;
   Tensor TensorOf(size_t field, const uint8_t* slot, DeviceId device) const;
   Tensor OffsetsOf(size_t field, const uint8_t* slot, DeviceId device) const;
+
+  // Bytes that a step needs between its kernels.
+  uint64_t BetweenBytes(const Step& step) const;
 
   // The offset in staging memory of the images after `count` steps.
   uint64_t ImageAt(size_t count) const;
@@ -135,8 +146,9 @@ class BatchWork {
   Element element_ = Element::kUint8;
   std::vector<Step> steps_;
   std::array<uint64_t, 2> scratch_at_ = {};       // offsets in staging memory; steps write there in turn
-  uint64_t blurred_at_ = 0;                       // offset in staging memory of the result of a blur's first pass
+  uint64_t between_at_ = 0;                       // offset in staging memory
   std::optional<uint64_t> flips_at_, erases_at_;  // offsets in the parameters; unset if no sample drew any
+  std::optional<uint64_t> quantiles_at_;          // offset in the parameters; unset if nothing is erased with noise
   std::vector<BatchDraw> mixes_;                  // one a row; empty where the batch has none
   std::optional<uint64_t> mixes_at_;              // offset in the parameters of each row's MixDraw, where these differ
 };

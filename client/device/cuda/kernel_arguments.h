@@ -45,6 +45,8 @@ struct MixArguments {
   TransformArguments transform;
   const EraseDraw* erases = nullptr;  // one a sample; null: nothing is erased
   float erase_value[kMostChannels] = {};
+  const float* quantiles = nullptr;  // NoiseQuantiles(); null: erased values are erase_value alone, without noise
+  float erase_scale[kMostChannels] = {};
   MixDraw mix;                     // of all samples
   const MixDraw* mixes = nullptr;  // one a sample, in the place of `mix`; null: all have that
 };
@@ -69,10 +71,58 @@ struct GraySumArguments {
   uint64_t* sums = nullptr;  // one sum a sample, which must be 0 before
 };
 
+// Makes the table of each sample's change that TakesHistogram, of the levels that its pixels have just before that
+// change.
+struct LevelTableArguments {
+  ImagesArguments images;  // `out` is unused
+  const ColorsDraw* draws = nullptr;
+  uint8_t* tables = nullptr;  // kTableLevels a sample, written for samples that drew such a change
+};
+
 struct ColorArguments {
   ImagesArguments images;
   const ColorsDraw* draws = nullptr;
   const uint64_t* gray_sums = nullptr;  // the sums of GraySumArguments; null if no sample drew kContrast
+  const uint8_t* tables = nullptr;      // LevelTableArguments'; null if no sample drew what TakesHistogram
+};
+
+struct SharpenArguments {
+  ImagesArguments images;
+  const SharpenDraw* draws = nullptr;
+};
+
+// What a sample is resampled from: a rectangle of its image, in pixels, and how.
+struct ResampledBox {
+  int32_t top = 0, left = 0, height = 0, width = 0;
+  int32_t taps_across = 0, taps_down = 0;
+  bool blended = false;
+};
+
+// What the three kernels of kResample share: the first writes the weights of all output pixels, the second and the
+// third run the two passes of client/device/resample_arithmetic.h.
+struct ResampleArguments {
+  ImagesArguments images;
+  const ResampledBox* boxes = nullptr;
+
+  // For each sample, for each output column and then for each output row: the first tap, and room for the weights of
+  // most_across or most_down taps.
+  int32_t* weights = nullptr;
+  int32_t most_across = 0, most_down = 0;
+
+  // For each sample between_bytes, an even number, for what the first pass makes: uint16 of height × box.width where it
+  // blends, uint8 of box.height × width where it convolves.
+  uint8_t* between = nullptr;
+  uint64_t between_bytes = 0;
+  Resampling resampling = Resampling::kTriangle;
+};
+struct ResampleWeightsArguments {
+  ResampleArguments all;
+};
+struct ResampleFirstArguments {
+  ResampleArguments all;
+};
+struct ResampleSecondArguments {
+  ResampleArguments all;
 };
 
 // The first pass of a blur: down the columns, to values with 6 fraction bits.
@@ -179,9 +229,11 @@ struct PadArguments {
   uint64_t fill = 0;
 };
 
-using KernelCall = std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, ColorArguments,
-                                BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments, OneHotArguments,
-                                UnpackArguments, WidenArguments, ScaleArguments, MixNumbersArguments, PadArguments, DenseArguments>;
+using KernelCall =
+    std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, LevelTableArguments,
+                 ColorArguments, SharpenArguments, ResampleWeightsArguments, ResampleFirstArguments,
+                 ResampleSecondArguments, BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments,
+                 OneHotArguments, UnpackArguments, WidenArguments, ScaleArguments, MixNumbersArguments, PadArguments, DenseArguments>;
 
 }  // namespace stoker
 

@@ -25,6 +25,7 @@ struct GpuArithmetic {
   static __device__ __forceinline__ void Add(uint64_t* sum, uint64_t more) {
     atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(more));
   }
+  static __device__ __forceinline__ void Count(uint32_t* counter) { atomicAdd(counter, 1u); }
 };
 template <>
 __device__ __forceinline__ uint8_t GpuArithmetic::Round(float x) {

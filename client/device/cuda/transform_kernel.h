@@ -2,9 +2,11 @@
 #define STOKER_CLIENT_DEVICE_CUDA_TRANSFORM_KERNEL_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "client/device/cuda/kernel_arguments.h"
 #include "client/device/cuda/kernel_code.h"
+#include "client/device/pixel_arithmetic.h"
 
 namespace stoker {
 
@@ -161,8 +163,9 @@ struct TileKernel {
   }
 };
 
-// Handles images of any shape, with erasing and mixing. One thread makes one pixel.
-template <typename Arithmetic, typename Out, bool kChannelsFirst>
+// Handles images of any shape, with erasing and mixing. One thread makes one pixel. kNoise says whether erased values
+// are noise; without it the kernel needs fewer registers.
+template <typename Arithmetic, typename Out, bool kChannelsFirst, bool kNoise>
 struct MixKernel {
   static constexpr uint32_t kThreads = 256;
   struct Shared {};
@@ -199,13 +202,24 @@ struct MixKernel {
     if (a.erases != nullptr) {
       const EraseDraw& erase = a.erases[sample];
       if (y >= erase.top && y < erase.top + erase.size.height && x >= erase.left && x < erase.left + erase.size.width)
-        return a.erase_value[c];
+        return ErasedValue(a, erase, (y * t.width + x) * t.channels + static_cast<int32_t>(c), c);
     }
     const uint32_t flips = t.flips == nullptr ? 0 : t.flips[sample];
     if (flips & kFlipHorizontal) x = t.width - 1 - x;
     if (flips & kFlipVertical) y = t.height - 1 - y;
     const int64_t at = ((sample * t.height + y) * t.width + x) * t.channels + c;
     return Arithmetic::Affine(t.in[at], t.scale[c], t.bias[c]);
+  }
+
+  // Returns the value of channel c that stands at `index` of an image with interleaved channels, where it is erased.
+  STOKER_KERNEL_CODE static float ErasedValue(const MixArguments& a, const EraseDraw& erase, int32_t index,
+                                              uint32_t c) {
+    if constexpr (kNoise) {
+      const auto block = PhiloxBlock(erase.key, erase.position, static_cast<uint64_t>(index / 8));
+      return Arithmetic::Mix(a.quantiles[RandomBits(block, index)], a.erase_scale[c], a.erase_value[c], 1.0f);
+    } else {
+      return a.erase_value[c];
+    }
   }
 };
 
@@ -218,7 +232,10 @@ auto DispatchLayout(const TransformArguments& arguments, Launch launch) {
 }
 template <typename Arithmetic, typename Out, bool kChannelsFirst, typename Launch>
 auto DispatchLayout(const MixArguments& arguments, Launch launch) {
-  return launch.template operator()<MixKernel<Arithmetic, Out, kChannelsFirst>>(arguments);
+  if constexpr (!std::is_same_v<Out, uint8_t>)
+    if (arguments.quantiles != nullptr)
+      return launch.template operator()<MixKernel<Arithmetic, Out, kChannelsFirst, true>>(arguments);
+  return launch.template operator()<MixKernel<Arithmetic, Out, kChannelsFirst, false>>(arguments);
 }
 
 template <typename Arithmetic, typename Out, typename Arguments, typename Launch>

@@ -7,6 +7,7 @@
 
 #include "client/device/host/host_image.h"
 #include "client/device/host/host_mix.h"
+#include "client/device/host/host_noise.h"
 #include "client/device/host/host_steps.h"
 #include "common/fields/schema.h"
 
@@ -50,8 +51,10 @@ class BatchImages {
     const uint8_t* came = in_ + row * program_.height * program_.width * program_.channels;
     TransformImage(program_, draw.flips, steps_.Run(program_.steps, draw.steps, program_.channels, came), out,
                    scratch_);
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
+      if (program_.erases_with_noise) return EraseWithNoise(program_, draw.erase, out);
       if (program_.erases) EraseFloats(program_, draw.erase, out);
+    }
   }
 
   // Makes all rows, each mixed with the row before it, and the first with the last. It goes from the last row to the

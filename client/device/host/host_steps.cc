@@ -53,6 +53,24 @@ void RunGather(const GatherDraw& gather, const DeviceStep& step, int64_t channel
     }
 }
 
+// Makes the table of a change that TakesHistogram, for an image as it is just before that change.
+std::array<uint8_t, kTableLevels> TableOf(ColorChange::Kind kind, int64_t pixels, const uint8_t* image) {
+  std::array<uint32_t, kTableLevels> counts = {};
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int c = 0; c < 3; ++c) ++counts[256 * c + image[3 * p + c]];
+  std::array<uint8_t, kTableLevels> table;
+  for (int c = 0; c < 3; ++c) {
+    const LevelCounts of = counts.data() + 256 * c;
+    const LevelRange range = RangeOf(of);
+    const int64_t share = EqualShare(of, pixels);
+    int64_t below = 0;
+    for (int level = 0; level < 256; below += of[level++])
+      table[256 * c + level] =
+          kind == ColorChange::Kind::kEqualize ? Equalized(level, below, share) : Stretched(level, range);
+  }
+  return table;
+}
+
 void RunColors(const ColorsDraw& colors, ImageSize size, uint8_t* image) {
   const int64_t pixels = size.height * size.width;
   for (int i = 0; i < colors.count; ++i) {
@@ -60,13 +78,27 @@ void RunColors(const ColorsDraw& colors, ImageSize size, uint8_t* image) {
     uint64_t luma_sum = 0;
     if (change.kind == ColorChange::Kind::kContrast)
       for (int64_t p = 0; p < pixels; ++p) luma_sum += Luma({image[3 * p], image[3 * p + 1], image[3 * p + 2]});
-    const uint8_t mean_gray = MeanGray(luma_sum, pixels);
+    std::array<uint8_t, kTableLevels> table = {};
+    if (TakesHistogram(change.kind)) table = TableOf(change.kind, pixels, image);
+    const ImageFigures figures = {MeanGray(luma_sum, pixels), table.data()};
     for (int64_t p = 0; p < pixels; ++p) {
       uint8_t* pixel = image + 3 * p;
-      const Rgb changed = Changed(change, mean_gray, {pixel[0], pixel[1], pixel[2]});
+      const Rgb changed = Changed(change, figures, {pixel[0], pixel[1], pixel[2]});
       pixel[0] = changed.red, pixel[1] = changed.green, pixel[2] = changed.blue;
     }
   }
+}
+
+void RunSharpen(const SharpenDraw& sharpen, ImageSize size, int64_t channels, const uint8_t* in, uint8_t* out) {
+  const int64_t row = size.width * channels;
+  std::copy_n(in, size.height * row, out);
+  for (int64_t y = 1; y < size.height - 1; ++y)
+    for (int64_t i = channels; i < row - channels; ++i) {
+      const uint8_t* at = in + y * row + i;
+      int32_t nine = 0;
+      for (const uint8_t* beside : {at - row, at, at + row}) nine += beside[-channels] + beside[0] + beside[channels];
+      out[y * row + i] = Sharpened(*at, nine, sharpen.factor);
+    }
 }
 
 void RunBlur(const BlurDraw& blur, ImageSize size, int64_t channels, const uint8_t* in, std::vector<int16_t>& sums,
@@ -99,7 +131,7 @@ void RunMask(const MaskDraw& mask, ImageSize size, int64_t channels, std::vector
   std::array<uint32_t, 4> block = {};
   for (int64_t i = 0; i < size.height * size.width; ++i) {
     if (i % 8 == 0) block = PhiloxBlock(mask.key, mask.position, i / 8);
-    drawn[(i / size.width + 1) * stride + i % size.width + 1] = MaskBits(block, i) < mask.limit;
+    drawn[(i / size.width + 1) * stride + i % size.width + 1] = RandomBits(block, i) < mask.limit;
   }
   for (int64_t y = 0; y < size.height; ++y)
     for (int64_t x = 0; x < size.width; ++x) {
@@ -130,6 +162,10 @@ const uint8_t* HostSteps::Run(std::span<const DeviceStep> steps, std::span<const
       RunGather(*gather, step, channels, image, made_.data());
     } else if (const auto* blur = std::get_if<BlurDraw>(&draw)) {
       RunBlur(*blur, step.in, channels, image, sums_, made_.data());
+    } else if (const auto* resample = std::get_if<ResampleDraw>(&draw)) {
+      resampler_.Run(step, *resample, channels, image, made_.data());
+    } else if (const auto* sharpen = std::get_if<SharpenDraw>(&draw)) {
+      RunSharpen(*sharpen, step.in, channels, image, made_.data());
     } else {
       std::copy_n(image, made_.size(), made_.data());
       if (const auto* colors = std::get_if<ColorsDraw>(&draw)) RunColors(*colors, step.in, made_.data());

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "client/device/host/host_resample.h"
 #include "common/pipeline/device_program.h"
 
 namespace stoker {
@@ -20,6 +21,7 @@ class HostSteps {
 
  private:
   std::vector<uint8_t> image_, made_;
+  HostResampler resampler_;
   std::vector<int16_t> sums_;   // result of a blur's first pass
   std::vector<uint8_t> drawn_;  // pixels that a mask drew, 0 or 1 each
 };

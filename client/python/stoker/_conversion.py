@@ -181,11 +181,14 @@ class Conversion:
         self.normalize.append(op)
 
     def erase(self, p: float, scale: Any, ratio: Any, value: Any) -> None:
+        """Paints a rectangle over with `value`; with standard normal noise where that is None."""
         if self.cast is None:
+            refuse_unless(value is not None, "paints noise, which is of floats: put it after the cast to a float type")
             self.image(ops.RandomErasing(p, scale, ratio, levels(value)))
             return
         self._not_nested()
-        self.on_floats.append(ops.RandomErasing(p, scale, ratio, value, placement="device"))
+        noise = True if value is None else None
+        self.on_floats.append(ops.RandomErasing(p, scale, ratio, value, noise, placement="device"))
 
     def field(self, op: Op) -> None:
         """Adds an op of the servers on a field that is no image, in its place among those that move the image."""

@@ -22,11 +22,10 @@ def _random_resized_crop(to: Conversion, op: Any, place: str) -> None:
 
 @converts("timm", "RandomErasing")
 def _random_erasing(to: Conversion, op: Any, place: str) -> None:
-    noise = op.rand_color or op.per_pixel
-    refuse_unless(not noise, "paints noise: give re_mode='const'")
+    refuse_unless(not op.rand_color, "paints one drawn color: give re_mode='pixel' or re_mode='const'")
     refuse_unless(op.min_count == op.max_count == 1, "erases several rectangles: give re_count=1")
     ratio = [math.exp(bound) for bound in op.log_aspect_ratio]
-    to.erase(op.probability, [op.min_area, op.max_area], ratio, 0)
+    to.erase(op.probability, [op.min_area, op.max_area], ratio, None if op.per_pixel else 0)
 
 
 @converts("timm", "Mixup")

@@ -202,9 +202,8 @@ def _gaussian_blur(to: Conversion, op: Any, place: str) -> None:
 
 @converts("torchvision", "RandomErasing")
 def _random_erasing(to: Conversion, op: Any, place: str) -> None:
-    value = numbers(op.value) if not isinstance(op.value, str) else None
-    refuse_unless(value is not None, "value='random' paints noise: give a color")
-    to.erase(op.p, numbers(op.scale), numbers(op.ratio), value)
+    random = isinstance(op.value, str) or op.value is None  # v2 keeps None where value="random" was given.
+    to.erase(op.p, numbers(op.scale), numbers(op.ratio), None if random else numbers(op.value))
 
 
 @converts("torchvision", "RandAugment")

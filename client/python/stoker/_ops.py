@@ -67,7 +67,8 @@ __all__ = [
 
 
 class RandomResizedCrop(Op):
-    """Takes a crop of random area and aspect ratio, and resizes it to ``size``. On the device: nearest, bilinear.
+    """Takes a crop of random area and aspect ratio, and resizes it to ``size``. On the device: nearest, bilinear,
+    bicubic.
 
     Arguments:
         size: Output pixels: one number for a square, or height and width.
@@ -93,7 +94,7 @@ class RandomResizedCrop(Op):
 
 
 class Resize(Op):
-    """Resizes the image. On the device: nearest, bilinear.
+    """Resizes the image. On the device: nearest, bilinear, bicubic.
 
     Arguments:
         size: Output pixels: height and width, or one number for the shorter side, the aspect ratio kept.
@@ -421,7 +422,7 @@ class RandomInvert(Op):
 
 
 class RandomAutocontrast(Op):
-    """Stretches each channel over all values, as Pillow does it. Runs on the servers only.
+    """Stretches each channel over all values, as Pillow does it.
 
     Arguments:
         p: Probability. Default 0.5.
@@ -432,7 +433,7 @@ class RandomAutocontrast(Op):
 
 
 class RandomEqualize(Op):
-    """Equalizes each channel's histogram, as Pillow does it. Runs on the servers only.
+    """Equalizes each channel's histogram, as Pillow does it.
 
     Arguments:
         p: Probability. Default 0.5.
@@ -593,7 +594,7 @@ class GaussianBlur(Op):
 
 
 class RandomAdjustSharpness(Op):
-    """Smooths or sharpens the image. Runs on the servers only.
+    """Smooths or sharpens the image.
 
     Arguments:
         sharpness_factor: 0 smooths, 1 changes nothing, 2 sharpens twice.
@@ -648,6 +649,8 @@ class RandomErasing(Op):
         ratio: Bounds of height / width, drawn log-uniformly. Default 0.3, 3.3.
         value: One number, or red, green, blue. Before ToDtype 0 to 255; after it any, in the units of what it finds:
             after Normalize 0 is the mean color. Default 0.
+        noise: Whether each value is drawn from a standard normal distribution instead: torchvision's value="random".
+            Only on the device, after ToDtype. Default false.
     """
 
     def __init__(
@@ -656,10 +659,11 @@ class RandomErasing(Op):
         scale: Optional[Sequence[float]] = None,
         ratio: Optional[Sequence[float]] = None,
         value: Union[float, Sequence[float], None] = None,
+        noise: Optional[bool] = None,
         *,
         placement: Optional[str] = None,
     ) -> None:
-        super().__init__(p=p, scale=scale, ratio=ratio, value=value, placement=placement)
+        super().__init__(p=p, scale=scale, ratio=ratio, value=value, noise=noise, placement=placement)
 
 
 class RandomMask(Op):
@@ -680,7 +684,7 @@ class RandomMask(Op):
 
 class RandAugment(Op):
     """Applies ops that it draws. Cubuk et al., "RandAugment: Practical Automated Data Augmentation with a Reduced
-    Search Space" (2020). Runs on the servers only.
+    Search Space" (2020).
 
     Arguments:
         num_ops: How many ops are applied. Default 2.
@@ -715,7 +719,7 @@ class RandAugment(Op):
 
 class TrivialAugmentWide(Op):
     """Applies one op, of a drawn strength. Müller and Hutter, "TrivialAugment: Tuning-free Yet State-of-the-Art Data
-    Augmentation" (2021), wide space. Runs on the servers only.
+    Augmentation" (2021), wide space.
 
     Arguments:
         num_magnitude_bins: How many magnitudes there are. Default 31.
@@ -744,7 +748,7 @@ class TrivialAugmentWide(Op):
 
 class AutoAugment(Op):
     """Applies one of the pairs of ops that were found best for a dataset. Cubuk et al., "AutoAugment: Learning
-    Augmentation Policies from Data" (2019). Runs on the servers only.
+    Augmentation Policies from Data" (2019).
 
     Arguments:
         policy: The dataset that the pairs were learned from. One of imagenet, cifar10, svhn. Default imagenet.

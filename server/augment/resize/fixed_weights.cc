@@ -5,9 +5,6 @@
 namespace stoker {
 namespace {
 
-// Rounds to the nearest whole number, halves away from zero.
-int64_t Round(double value) { return static_cast<int64_t>(value + (value < 0 ? -0.5 : 0.5)); }
-
 // Calls take(tap, weight) with the weights of output pixel `i` as whole numbers that sum to `one`. Each is the
 // difference of two neighboring rounded sums.
 template <typename Take>
@@ -18,7 +15,7 @@ void RoundSums(const AxisFilter& filter, int64_t i, double one, Take take) {
   int64_t before = 0;
   for (int64_t tap = 0; tap < filter.taps(); ++tap) {
     sum += weights[tap];
-    const int64_t rounded = Round(sum * factor);
+    const int64_t rounded = RoundedWeight(sum * factor);
     take(tap, rounded - before);
     before = rounded;
   }
@@ -48,7 +45,7 @@ void PairWeights::Make(const AxisFilter& filter, bool aligned) {
     const int64_t skipped = aligned ? filter.First(i) % 2 : 0;
     first[i] = static_cast<int32_t>(filter.First(i) - skipped);
     for (int64_t tap = 0; tap < filter.taps(); ++tap) {
-      const int64_t weight = Round(filter.Weights(i)[tap] / filter.Sum(i) * (1 << kFractionBits));
+      const int64_t weight = RoundedWeight(filter.Weights(i)[tap] / filter.Sum(i) * (1 << kFractionBits));
       pairs[i * pair_count + (tap + skipped) / 2].Set((tap + skipped) % 2, weight);
     }
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/ops/resize_kernels.h"
 #include "server/augment/resize/axis_filter.h"
 
 namespace stoker {
@@ -18,7 +19,7 @@ struct BlendWeights {
   // The most taps that Blend is used for. A weight of one is stored as 65535 and products are truncated, so that a
   // blend loses up to one unit for each tap, where a level has 256 units. With this many taps the loss is below a tenth
   // of a level once its mean is given back.
-  static constexpr int64_t kMaxTaps = 32;
+  static constexpr int64_t kMaxTaps = kMostBlendedTaps;
 
   // Output pixels that there are at least; those beyond the filter's have weights of 0.
   static constexpr int64_t kMinOutputs = 4;
@@ -35,8 +36,8 @@ struct BlendWeights {
 // high is signed and low is not.
 struct PairWeights {
   // The most taps that this form is used for. With more taps, weights are too small for 22 bits.
-  static constexpr int64_t kMaxTaps = 1024;
-  static constexpr int kFractionBits = 22, kLowBits = 8;
+  static constexpr int64_t kMaxTaps = kMostConvolvedTaps;
+  static constexpr int kFractionBits = kConvolutionBits, kLowBits = 8;
 
   // The weights of two taps. Both numbers hold the first tap's part in the lower 16 bits:
   //

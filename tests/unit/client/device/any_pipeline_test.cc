@@ -36,11 +36,11 @@ class RandomPipelines {
 
  private:
   std::string Number() { return absl::StrCat(Between(1, 12)); }
-  std::string Interpolation() { return absl::StrCat("interpolation: ", Between(0, 10) == 0 ? 3 : Between(0, 2)); }
+  std::string Interpolation() { return absl::StrCat("interpolation: ", Between(0, 10) == 0 ? 4 : Between(0, 3)); }
   std::string Fill() { return Between(0, 1) == 0 ? absl::StrCat("fill: ", Between(0, 255)) : "fill: [1, 2, 3]"; }
 
   std::string Any(int depth) {
-    switch (Between(0, depth > 0 ? 17 : 15)) {
+    switch (Between(0, depth > 0 ? 21 : 19)) {
       case 0:
         return absl::StrCat("random_resized_crop { size: [", Number(), ",", Number(), "] ", Interpolation(), " }");
       case 1: return absl::StrCat("resize { size: ", Number(), " ", Interpolation(), " }");
@@ -63,7 +63,11 @@ class RandomPipelines {
       case 13: return absl::StrCat("random_erasing { value: ", Between(0, 255), " p: 1 scale: [0.001, 1] }");
       case 14: return absl::StrCat("random_posterize { bits: ", Between(0, 8), " }");
       case 15: return absl::StrCat("random_solarize { threshold: ", Between(0, 256), " }");
-      case 16:
+      case 16: return "random_equalize {}";
+      case 17: return "random_autocontrast { p: 0.8 }";
+      case 18: return absl::StrCat("random_adjust_sharpness { sharpness_factor: ", Between(0, 9), " }");
+      case 19: return absl::StrCat("rand_augment { num_ops: ", Between(0, 3), " magnitude: 30 ", Fill(), " }");
+      case 20:
         return absl::StrCat("random_apply { transforms { ", Any(depth - 1), " } transforms { ", Any(depth - 1), " } }");
       default:
         return absl::StrCat("random_choice { transforms { ", Any(depth - 1), " } transforms { ", Any(depth - 1),
@@ -77,7 +81,7 @@ class RandomPipelines {
       case 10: return "cut_mix { per_sample: true }";
       case 11: return "one_hot { num_classes: 5 }";
       case 0: return "normalize { mean: 0.5 std: 0.25 }";
-      case 1: return "random_erasing { value: -3.5 }";
+      case 1: return Between(0, 1) == 0 ? "random_erasing { value: -3.5 }" : "random_erasing { noise: true }";
       case 2: return "mix_up { num_classes: 5 alpha: 0.001 }";
       case 3: return "cut_mix { num_classes: 5 alpha: 1000 }";
       case 4: return "one_hot { num_classes: 5 dtype: DTYPE_INT64 }";

@@ -1,6 +1,8 @@
 // Device ops on the CPU: dtypes, channels, other fields, and what samples draw. How images look is shown by
 // tests/integration/device_ops_test.cc, against the server.
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -350,8 +352,8 @@ TEST(DeviceOpsTest, RowsDrawApartFromEachOtherAndTheSameAgain) {
   const DevicePipeline pipeline = Pipeline(kManyOps, all);
   for (uint64_t position = 0; position < 200; ++position) {
     const SampleDraw draw = pipeline.Draw(7, 3, position);
-    const auto* colors = std::get_if<ColorsDraw>(&draw.steps[1]);
-    draws.insert({std::get<GatherDraw>(draw.steps[0]).matrix, colors ? colors->changes[0].value : 0, draw.erase.top,
+    const auto* colors = std::get_if<ColorsDraw>(&draw.steps[2]);
+    draws.insert({std::get<GatherDraw>(draw.steps[1]).matrix, colors ? colors->changes[0].value : 0, draw.erase.top,
                   draw.erase.left});
   }
   EXPECT_EQ(draws.size(), 200);
@@ -361,11 +363,46 @@ TEST(DeviceOpsTest, AnotherEpochOrSeedDrawsOtherNumbers) {
   const ServerBatch from(Positions(3), {14, 16, 3});
   const DevicePipeline pipeline = Pipeline(kManyOps, from);
   const auto matrix = [&](uint64_t seed, uint64_t epoch) {
-    return std::get<GatherDraw>(pipeline.Draw(seed, epoch, 40).steps[0]).matrix;
+    return std::get<GatherDraw>(pipeline.Draw(seed, epoch, 40).steps[1]).matrix;
   };
   EXPECT_EQ(matrix(7, 3), matrix(7, 3));
   EXPECT_NE(matrix(7, 3), matrix(7, 4));
   EXPECT_NE(matrix(7, 3), matrix(8, 3));
+}
+
+// The image's first value in each row is erased or not; where it is, all layouts and dtypes have the same noise.
+TEST(DeviceOpsTest, ErasedNoiseIsStandardNormalAndTheSameInEveryLayout) {
+  const ServerBatch from(Positions(40), {32, 24, 3});
+  const auto images = [&](const std::string& rest) {
+    return Submit("ops { to_dtype { dtype: DTYPE_FLOAT32 } } " +
+                      OnDevice("random_erasing { p: 1 noise: true scale: [0.2, 0.4] }") + rest,
+                  from)[0];
+  };
+  const auto last = Elements<float>(images("")), first = Elements<float>(images("ops { to_memory_format {} }"));
+  const size_t pixels = 32 * 24;
+  double count = 0, sum = 0, squares = 0, beyond = 0;
+  for (size_t row = 0; row < 40; ++row)
+    for (size_t pixel = 0; pixel < pixels; ++pixel)
+      for (size_t c = 0; c < 3; ++c) {
+        const size_t at = (row * pixels + pixel) * 3 + c;
+        ASSERT_EQ(last[at], first[(row * 3 + c) * pixels + pixel]);
+        if (last[at] == static_cast<float>(from.images()[at])) continue;
+        ++count, sum += last[at], squares += last[at] * last[at], beyond += std::abs(last[at]) > 1.96;
+      }
+  EXPECT_GT(count, 40 * 3 * pixels * 0.15);
+  EXPECT_NEAR(sum / count, 0, 0.02);
+  EXPECT_NEAR(squares / count, 1, 0.03);
+  EXPECT_NEAR(beyond / count, 0.05, 0.005);
+}
+
+TEST(DeviceOpsTest, NoiseDrawsByPosition) {
+  const ServerBatch all({5, 6, 6}, {32, 24, 3}), one({6}, {32, 24, 3});
+  const std::string text =
+      "ops { to_dtype { dtype: DTYPE_FLOAT32 } } " + OnDevice("random_erasing { p: 1 noise: true }");
+  const auto of_all = Elements<float>(Submit(text, all)[0]), of_one = Elements<float>(Submit(text, one)[0]);
+  const size_t image = 32 * 24 * 3;
+  EXPECT_TRUE(std::equal(of_one.begin(), of_one.end(), of_all.begin() + image));
+  EXPECT_TRUE(std::equal(of_one.begin(), of_one.end(), of_all.begin() + 2 * image));
 }
 
 TEST(DeviceOpsTest, NamesALabelThatHasNoClass) {

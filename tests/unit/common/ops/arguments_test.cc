@@ -153,6 +153,8 @@ TEST(OpArgumentsTest, RefusesArgumentsByName) {
        "RandomErasing.scale: [0.5, 1.5] is not an ascending range within 0 and 1"},
       {"random_erasing { ratio: 1 }", "RandomErasing.ratio: give two numbers, from and to; found 1"},
       {"random_erasing { value: inf }", "RandomErasing.value: inf is not between -1e+06 and 1e+06"},
+      {"random_erasing { noise: true value: 3 }",
+       "RandomErasing.value: with `noise` values are drawn; leave one of them out"},
       {"random_apply { transforms { random_erasing { value: 0.5 } } }",
        "RandomApply.transforms[0]: RandomErasing.value: 0.5 is not a whole number from 0 to 255; after ToDtype it may "
        "be"},
@@ -244,7 +246,7 @@ const Forms kForms[] = {
     {"random_erasing {}",
      "random_erasing { p: 0.5 scale: [0.02, 0.33] ratio: [0.3, 3.3] value: [0, 0, 0] }",
      {"random_erasing { p: 1 }", "random_erasing { scale: [0, 0.33] }", "random_erasing { ratio: [1, 1] }",
-      "random_erasing { value: 1 }"}},
+      "random_erasing { value: 1 }", "random_erasing { noise: true }"}},
     {"random_mask { ratio: 0.5 }",
      "random_mask { ratio: 0.5 dilate: true }",
      {"random_mask { ratio: 0.25 }", "random_mask { ratio: 0.5 dilate: false }"}},

@@ -171,9 +171,11 @@ TEST(DescriptionsTest, AnOpRunsWhereAllThatItHoldsCan) {
     return std::string(placements.server ? "server " : "") + (placements.device ? "device" : "");
   };
   EXPECT_EQ(places("random_apply { transforms { random_invert {} } }"), "server device");
-  EXPECT_EQ(places("random_apply { transforms { random_invert {} } transforms { random_equalize {} } }"), "server ");
+  EXPECT_EQ(places("random_apply { transforms { random_invert {} } transforms { aug_mix {} } }"), "server ");
   EXPECT_EQ(places("random_choice { transforms { mix_up {} } transforms { cut_mix {} } }"), "device");
   EXPECT_EQ(places("normalize {}"), "device");
+  EXPECT_EQ(places("rand_augment {}"), "server device");
+  EXPECT_EQ(places("random_equalize {}"), "server device");
   EXPECT_EQ(places("sanitize_bounding_boxes {}"), "server ");
   EXPECT_EQ(places("random_zoom_out {}"), "server ");
   EXPECT_EQ(places("elastic_transform {}"), "server ");

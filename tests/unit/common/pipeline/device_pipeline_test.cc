@@ -70,7 +70,7 @@ std::string Steps(const std::string& text) {
   EXPECT_TRUE(device.ok()) << device.status();
   std::string steps;
   for (const DeviceStep& step : device->image().steps) {
-    const char* const names[] = {"gather", "colors", "blur", "mask", "erase"};
+    const char* const names[] = {"gather", "colors", "blur", "mask", "erase", "resample", "sharpen"};
     absl::StrAppend(&steps, steps.empty() ? "" : ", ", names[static_cast<int>(step.kind)], " ",
                     absl::StrJoin(step.ops, "+"));
   }
@@ -85,10 +85,11 @@ std::string OnDevice(const std::vector<std::string>& ops) {
 }
 
 TEST(DevicePipelineTest, GeometricOpsShareAPassWhereOneGatherShowsThem) {
-  const std::string crop = "random_crop { size: 4 }", pad = "pad { padding: 1 }", resize = "resize { size: [5, 5] }";
+  const std::string crop = "random_crop { size: 4 }", pad = "pad { padding: 1 }";
+  const std::string resize = "resize { size: [5, 5] antialias: false }";
   const std::string turn = "random_rotation { degrees: 9 }", flip = "random_horizontal_flip {}";
   EXPECT_EQ(Steps(OnDevice({crop, resize, turn, flip})), "gather 0+1+2+3");
-  EXPECT_EQ(Steps(OnDevice({"random_resized_crop { size: 3 }", flip})), "gather 0+1");
+  EXPECT_EQ(Steps(OnDevice({"random_resized_crop { size: 3 antialias: false }", flip})), "gather 0+1");
   EXPECT_EQ(Steps(OnDevice({"random_crop { size: 4 padding: 2 }", flip, turn})), "gather 0+1, gather 2");
   EXPECT_EQ(Steps(OnDevice({resize, resize})), "gather 0, gather 1");
   EXPECT_EQ(Steps(OnDevice({turn, crop, turn})), "gather 0+1, gather 2");
@@ -101,11 +102,33 @@ TEST(DevicePipelineTest, GeometricOpsShareAPassWhereOneGatherShowsThem) {
   EXPECT_EQ(Steps(OnDevice({resize, "pad { padding: 1 padding_mode: PADDING_MODE_EDGE }"})), "gather 0, gather 1");
 }
 
+TEST(DevicePipelineTest, ResizesThatWeighMorePixelsHavePassesOfTheirOwn) {
+  const std::string crop = "random_resized_crop { size: 3 }", flip = "random_horizontal_flip {}";
+  EXPECT_EQ(Steps(OnDevice({crop, flip})), "resample 0");
+  EXPECT_EQ(Steps(OnDevice({flip, crop, "random_rotation { degrees: 9 }"})), "gather 0, resample 1, gather 2");
+  EXPECT_EQ(Steps(OnDevice({"resize { size: [5, 5] interpolation: INTERPOLATION_BICUBIC antialias: false }"})),
+            "resample 0");
+  EXPECT_EQ(Steps(OnDevice({"resize { size: [5, 5] interpolation: INTERPOLATION_NEAREST }"})), "gather 0");
+}
+
+// Of each change that a policy may draw: geometry, colors, sharpness.
+TEST(DevicePipelineTest, PoliciesHaveAPassForEachKindOfChange) {
+  const std::string flip = "random_horizontal_flip {}", gray = "random_grayscale {}";
+  EXPECT_EQ(Steps(OnDevice({flip, "trivial_augment_wide {}", gray})),
+            "gather 0, gather 1, colors 1, sharpen 1, colors 2");
+  EXPECT_EQ(Steps(OnDevice({gray, "auto_augment {}", flip})),
+            "colors 0, gather 1, colors 1, sharpen 1, gather 1, colors 1, sharpen 1");
+  EXPECT_EQ(Steps(OnDevice({"rand_augment { num_ops: 0 }", gray, gray})), "colors 1+2");
+}
+
 TEST(DevicePipelineTest, ColorOpsShareAPassWithOneMean) {
   const std::string jitter = "color_jitter { contrast: 0.5 }", gray = "random_grayscale {}";
   EXPECT_EQ(Steps(OnDevice({jitter, gray, "adjust_hue { hue_factor: 0.1 }"})), "colors 0+1+2");
   EXPECT_EQ(Steps(OnDevice({jitter, "adjust_contrast { contrast_factor: 2 }"})), "colors 0, colors 1");
   EXPECT_EQ(Steps(OnDevice({"color_jitter { hue: 0.5 }", "color_jitter { hue: 0.5 }", gray})), "colors 0+1, colors 2");
+  EXPECT_EQ(Steps(OnDevice({gray, "random_equalize {}", gray, jitter})), "colors 0+1+2, colors 3");
+  EXPECT_EQ(Steps(OnDevice({"random_equalize {}", "random_autocontrast {}"})), "colors 0, colors 1");
+  EXPECT_EQ(Steps(OnDevice({"random_adjust_sharpness { sharpness_factor: 2 }", gray})), "sharpen 0, colors 1");
   EXPECT_EQ(Steps(OnDevice({"random_mask { ratio: 0.5 }", "gaussian_blur { kernel_size: 3 }", "random_erasing {}"})),
             "mask 0, blur 1, erase 2");
 }
@@ -185,6 +208,54 @@ TEST(DevicePipelineTest, ErasesAfterToDtypeInUnitsOfWhatFollows) {
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_TRUE(device->image().erases);
   EXPECT_THAT(device->image().erase_value, testing::ElementsAre(0, 2, -2));
+  EXPECT_FALSE(device->image().erases_with_noise);
+}
+
+TEST(DevicePipelineTest, NoiseHasTheUnitsOfWhatItFinds) {
+  const std::string erase = "ops { placement: PLACEMENT_DEVICE random_erasing { p: 1 noise: true } } ";
+  const std::string cast = "ops { to_dtype { dtype: DTYPE_FLOAT32 scale: true } } ";
+  const std::string normalize = "ops { normalize { mean: 0.5 std: 0.25 } } ";
+  const auto before = Create(cast + erase + normalize), after = Create(cast + normalize + erase);
+  ASSERT_TRUE(before.ok()) << before.status();
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_THAT(before->image().erase_scale, testing::ElementsAre(4, 4, 4));
+  EXPECT_THAT(before->image().erase_value, testing::ElementsAre(-2, -2, -2));
+  EXPECT_THAT(after->image().erase_scale, testing::ElementsAre(1, 1, 1));
+  EXPECT_THAT(after->image().erase_value, testing::ElementsAre(0, 0, 0));
+}
+
+TEST(DevicePipelineTest, PoliciesDrawWhatTheServerDraws) {
+  for (const std::string op :
+       {"rand_augment { num_ops: 4 }", "trivial_augment_wide {}", "auto_augment {}",
+        "random_apply { transforms { rand_augment {} } transforms { trivial_augment_wide {} } }"}) {
+    const auto device = Create(OnDevice({op}));
+    ASSERT_TRUE(device.ok()) << device.status();
+    v1::Pipeline on_server;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("ops { " + op + " }", &on_server));
+    const auto server =
+        ServerPipeline::Create(on_server, {{.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {4, 6, 3}}});
+    int different = 0;
+    for (uint64_t position = 0; position < 200; ++position) {
+      std::string drawn, expected;  // The kinds of changes, in order.
+      for (const StepDraw& step : device->Draw(7, 1, position).steps) {
+        if (std::holds_alternative<GatherDraw>(step)) drawn += 'g';
+        if (const auto* colors = std::get_if<ColorsDraw>(&step)) drawn.append(colors->count, 'c');
+        if (const auto* sharpen = std::get_if<SharpenDraw>(&step)) drawn += absl::StrCat(sharpen->factor);
+      }
+      const auto parameters = server->Draw(server->outputs()[0], 0, {4, 6}, 7, 1, position);
+      for (const OpParameters& parameter : *parameters) {
+        const auto* sharpness = std::get_if<SharpnessParameters>(&parameter);
+        if (sharpness != nullptr) {
+          expected += absl::StrCat(static_cast<float>(sharpness->factor));
+        } else {
+          expected += std::holds_alternative<ColorParameters>(parameter) ? 'c' : 'g';
+        }
+      }
+      EXPECT_EQ(drawn, expected) << op << position;
+      different += drawn != "g" && drawn != "c";
+    }
+    EXPECT_GT(different, 5) << op;
+  }
 }
 
 TEST(DevicePipelineTest, OtherFieldsChangeTheirSchema) {
@@ -207,7 +278,14 @@ TEST(DevicePipelineTest, RefusalsNameTheOpAndWhatToDo) {
        "pipeline.ops[0]: RandomCrop.size: an image of 6×4, with padding 6×4, is smaller than the crop of "
        "8×8; set pad_if_needed, or Resize first"},
       {OnDevice({"resize { size: 8 interpolation: INTERPOLATION_LANCZOS }"}),
-       "pipeline.ops[0]: Resize: only nearest and bilinear run on the device; choose one, or run it on the "
+       "pipeline.ops[0]: Resize: lanczos does not run on the device; choose another interpolation, or run it on the "
+       "server"},
+      {OnDevice({"resize { size: [4, 4096] antialias: false }", "resize { size: [4, 7] }"}),
+       "pipeline.ops[1]: Resize: reduces an image of 4096×4 to 7×4, which is too much for the device; run it on the "
+       "server"},
+      {OnDevice({"rand_augment { num_ops: 64 }", "rand_augment { num_ops: 64 }", "rand_augment { num_ops: 64 }",
+                 "rand_augment { num_ops: 64 }", "rand_augment { num_ops: 64 }", "rand_augment { num_ops: 64 }"}),
+       "pipeline.ops[5]: RandAugment: the device's ops would take more than 1024 passes; run some of them on the "
        "server"},
       {OnDevice({"random_apply { transforms { center_crop { size: 2 } } p: 1 }"}),
        "pipeline.ops[0]: RandomApply.transforms: CenterCrop: inside of another op it must not change the "
@@ -244,6 +322,10 @@ TEST(DevicePipelineTest, RefusalsNameTheOpAndWhatToDo) {
        "pipeline.ops[0]: MixUp.placement: runs on the device only"},
       {OnDevice({"random_erasing { value: 0.5 }"}),
        "pipeline.ops[0]: RandomErasing.value: 0.5 is not a whole number from 0 to 255; after ToDtype it may be"},
+      {OnDevice({"random_erasing { noise: true }"}),
+       "pipeline.ops[0]: RandomErasing.noise: is of floats; place the op on the device, after ToDtype to a float type"},
+      {floats + OnDevice({"random_erasing { noise: true value: 1 }"}),
+       "pipeline.ops[1]: RandomErasing.value: with `noise` values are drawn; leave one of them out"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(Refusal(text), message) << text;
 }

@@ -26,8 +26,9 @@ TEST(PipelineTest, TheDefaultIsCropAndFlip) {
 TEST(PipelineTest, ErrorsNameTheOp) {
   EXPECT_EQ(ValidatePipeline(Parse("ops { center_crop { size: 8 } } ops { random_crop {} }")).message(),
             "pipeline.ops[1]: RandomCrop.size: give one number or height and width; found 0 numbers");
-  EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE random_equalize {} }")).message(),
-            "pipeline.ops[0]: RandomEqualize.placement: runs on the server only");
+  EXPECT_EQ(
+      ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE convert_color { to: COLOR_SPACE_YCBCR } }")).message(),
+      "pipeline.ops[0]: ConvertColor.placement: runs on the server only");
   EXPECT_EQ(
       ValidatePipeline(Parse("ops { to_dtype { dtype: DTYPE_FLOAT32 } } ops { center_crop { size: 8 } }")).message(),
       "pipeline.ops[1]: CenterCrop.placement: a server op cannot follow a device op; move it up or place it "
@@ -41,8 +42,8 @@ TEST(PipelineTest, ErrorsNameTheOp) {
     EXPECT_TRUE(
         absl::StrContains(ValidatePipeline(Parse(absl::StrCat("ops { ", op, " {} }"))).message(), "must be given"))
         << op;
-  EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE rand_augment {} }")).message(),
-            "pipeline.ops[0]: RandAugment.placement: runs on the server only");
+  EXPECT_EQ(ValidatePipeline(Parse("ops { placement: PLACEMENT_DEVICE aug_mix {} }")).message(),
+            "pipeline.ops[0]: AugMix.placement: runs on the server only");
   EXPECT_EQ(ValidatePipeline(Parse("jpeg_scaling: 9")).message(), "pipeline.jpeg_scaling: unknown value 9");
   EXPECT_EQ(ValidatePipeline(Parse("limits { max_pixels: 0 }")).message(),
             "pipeline.limits.max_pixels: 0 refuses every image");

@@ -86,7 +86,14 @@ std::vector<OpPipelines> AllOpPipelines() {
       Op("random_affine { degrees: [ -20, 20 ] translate: [ 0.2, 0.2 ] scale: [ 0.8, 1.2 ] }"),
       Op("random_crop { size: [ 10, 8 ] padding: [ 3 ] }"),
       Op("center_crop { size: [ 7, 9 ] }"),
-      Op("resize { size: [ 15, 12 ] interpolation: INTERPOLATION_NEAREST }")};
+      Op("resize { size: [ 15, 12 ] interpolation: INTERPOLATION_NEAREST }"),
+      Op("resize { size: [ 15, 22 ] antialias: false }")};
+  const std::string resamplings[] = {
+      Op("resize { size: [ 5, 20 ] }"), Op("resize { size: [ 1, 2 ] }"),
+      Op("random_resized_crop { size: [ 9, 14 ] interpolation: INTERPOLATION_BICUBIC }"),
+      Op("resize { size: [ 11, 7 ] interpolation: INTERPOLATION_BICUBIC antialias: false }"),
+      Op("random_crop { size: 10 }") + Op("random_resized_crop { size: 10 scale: [ 0.5, 1 ] }") +
+          Op("random_apply { transforms { random_resized_crop { size: 10 scale: [ 0.2, 1 ] } } }")};
   const std::string colors = Op(
       "color_jitter { brightness: [ 0.5, 1.5 ] contrast: [ 0.5, 1.5 ] saturation: [ 0.5, 1.5 ] hue: [ -0.2, 0.2 ] }");
   const std::string blur = Op("gaussian_blur { kernel_size: [ 5, 3 ] sigma: [ 0.1, 2 ] }");
@@ -95,12 +102,27 @@ std::vector<OpPipelines> AllOpPipelines() {
   const auto erase = [](const std::string& value) {
     return Op("random_erasing { p: 0.7 scale: [ 0.05, 0.3 ] ratio: [ 0.3, 3.3 ] value: [ " + value + " ] }");
   };
+  const std::string noise = Op("random_erasing { p: 0.7 noise: true }");
   const std::string mix_up = "ops { mix_up { alpha: 0.8 num_classes: 11 field: 'label' } } ";
   const std::string cut_mix = "ops { cut_mix { alpha: 1 num_classes: 11 field: 'label' } } ";
   std::vector<OpPipelines> all = {
       {"Colors",
        {colors, Op("random_grayscale { p: 0.5 }") + Op("random_solarize { threshold: 128 p: 0.5 }"),
-        Op("random_posterize { bits: 3 p: 0.5 }")}},
+        Op("random_posterize { bits: 3 p: 0.5 }"),
+        Op("random_posterize { bits: 3 p: 0.5 }") + Op("random_equalize {}") + Op("random_invert {}") +
+            Op("random_autocontrast {}") + Op("adjust_contrast { contrast_factor: 0.4 }"),
+        Op("random_choice { transforms { random_equalize { p: 1 } } transforms { random_autocontrast { p: 1 } } }")}},
+      {"Sharpness",
+       {Op("random_adjust_sharpness { sharpness_factor: 3 }"), Op("random_adjust_sharpness { sharpness_factor: 0 }")}},
+      {"Policies",
+       {Op("rand_augment { num_ops: 3 magnitude: 20 }"), flip + Op("trivial_augment_wide {}") + kFloat,
+        Op("auto_augment { interpolation: INTERPOLATION_BILINEAR fill: [ 1, 2, 3 ] }") + colors,
+        Op("random_choice { transforms { auto_augment { policy: AUTO_AUGMENT_POLICY_SVHN } } transforms { "
+           "rand_augment {} } }")}},
+      {"Noise",
+       {kHalf + noise + kPlanes, flip + std::string(kFloat) + noise,
+        "ops { to_dtype { dtype: DTYPE_FLOAT32 } } " + noise + "ops { normalize { mean: 3 std: 4 } } " + mix_up}},
+      {"Resampling", {std::begin(resamplings), std::end(resamplings)}},
       {"Blur",
        {blur, Op("random_apply { transforms { gaussian_blur { kernel_size: [ 5, 5 ] sigma: [ 0.3, 2 ] } } p: "
                  "0.5 }") +
