@@ -74,6 +74,12 @@ constexpr GatherTaps GatherAt(const GatherDraw& gather, int64_t x, int64_t y) {
                  gather.bilinear)};
 }
 
+// Returns `gather` for a binary map, whose values are 0 and 1: what fills it is 1 where it is not 0.
+constexpr GatherDraw ForBinaryMap(GatherDraw gather) {
+  gather.fill[0] = gather.fill[0] != 0 || gather.fill[1] != 0 ? 1 : 0;
+  return gather;
+}
+
 // Interpolates between four pixels, across and then down, and rounds to nearest. `across` and `down` are the shares of
 // the right and the lower ones.
 constexpr uint8_t Bilinear(uint8_t upper_left, uint8_t upper_right, uint8_t lower_left, uint8_t lower_right,

@@ -14,6 +14,7 @@
 #include "common/fields/companions.h"
 #include "common/fields/schema.h"
 #include "common/ops/mix.h"
+#include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
@@ -43,6 +44,33 @@ int FieldNamed(const std::vector<v1::Field>& fields, const std::string& name) {
   return -1;
 }
 
+// Calls see(value) with `map_fill` of the op, or of all ops in it, where they have one.
+template <typename See>
+void ForEachMapFill(const v1::Op& op, const See& see) {
+  if (const auto* transforms = NestedTransforms(op)) {
+    for (const v1::Op& transform : *transforms) ForEachMapFill(transform, see);
+    return;
+  }
+  const google::protobuf::FieldDescriptor* set =
+      op.GetReflection()->GetOneofFieldDescriptor(op, v1::Op::descriptor()->FindOneofByName("op"));
+  if (set == nullptr) return;
+  const google::protobuf::Message& arguments = op.GetReflection()->GetMessage(op, set);
+  const google::protobuf::FieldDescriptor* fill = arguments.GetDescriptor()->FindFieldByName("map_fill");
+  if (fill != nullptr) see(arguments.GetReflection()->GetInt32(arguments, fill));
+}
+
+int32_t LeastMapFill(const v1::Op& op) {
+  int32_t least = 0;
+  ForEachMapFill(op, [&least](int32_t fill) { least = std::min(least, fill); });
+  return least;
+}
+
+int32_t MostMapFill(const v1::Op& op) {
+  int32_t most = 0;
+  ForEachMapFill(op, [&most](int32_t fill) { most = std::max(most, fill); });
+  return most;
+}
+
 double OneOrAt(const google::protobuf::RepeatedField<double>& values, int64_t i) {
   return values.empty() ? 0 : values[values.size() == 1 ? 0 : static_cast<int>(i)];
 }
@@ -65,7 +93,7 @@ class DevicePipeline::Builder {
     if (op.has_to_dtype() && !op.to_dtype().field().empty()) return AddToDtypeOf(op.to_dtype(), index);
     if (op.has_normalize() && !op.normalize().field().empty()) return AddNormalizeOf(op.normalize(), index);
     STOKER_RETURN_IF_ERROR(NeedImage());
-    STOKER_RETURN_IF_ERROR(CheckMapsStay(op));
+    STOKER_RETURN_IF_ERROR(CheckFieldsOnImage(op));
     if (op.has_to_memory_format()) {
       image_.channels_first = op.to_memory_format().memory_format() != v1::MEMORY_FORMAT_CHANNELS_LAST;
       return absl::OkStatus();
@@ -116,6 +144,11 @@ class DevicePipeline::Builder {
       if (!IsMap(field.kind()) || program.kind != FieldProgram::Kind::kAsItCame) continue;
       const bool binary = field.kind() == v1::FIELD_KIND_BINARY_MAP;
       program.kind = binary ? FieldProgram::Kind::kUnpackBits : FieldProgram::Kind::kWiden;
+      if (!image_.map_moves.empty()) {
+        program.kind = FieldProgram::Kind::kMovedMap;
+        field.clear_shape();
+        for (int64_t extent : {image_.out.height, image_.out.width}) field.add_shape(extent);
+      }
       field.set_dtype(binary ? v1::DTYPE_UINT8 : v1::DTYPE_INT64);
       field.clear_kind();
       device_.identity_ = false;
@@ -123,6 +156,12 @@ class DevicePipeline::Builder {
   }
 
   void Finish() {
+    if (image_.field >= 0) {
+      device_.steps_.Finish();
+      image_.steps = device_.steps_.steps();
+      image_.map_moves = device_.steps_.map_moves();
+      image_.out = device_.steps_.size();
+    }
     MakeMaps();
     for (const auto& [field, image] : native_) {
       FieldProgram& program = device_.programs_[field];
@@ -131,9 +170,6 @@ class DevicePipeline::Builder {
       program.bias.assign(image.bias.begin(), image.bias.end());
     }
     if (image_.field < 0) return;
-    device_.steps_.Finish();
-    image_.steps = device_.steps_.steps();
-    image_.out = device_.steps_.size();
     for (int64_t c = 0; c < image_.channels; ++c) {
       image_.scale.push_back(static_cast<float>(scale_[c]));
       image_.bias.push_back(static_cast<float>(bias_[c]));
@@ -151,16 +187,40 @@ class DevicePipeline::Builder {
  private:
   bool floats() const { return image_.dtype != v1::DTYPE_UINT8; }
 
-  // Refuses what moves or mixes the image, if a map lies on it that would stay.
-  absl::Status CheckMapsStay(const v1::Op& op) const {
+  // Has maps moved with the image by an op that moves it. Refuses what moves or mixes the image, if something lies on
+  // it that would stay.
+  absl::Status CheckFieldsOnImage(const v1::Op& op) {
     const Acts acts = ActsOf(op);
     if (acts != Acts::kOnGeometry && acts != Acts::kOnBatch) return absl::OkStatus();
-    for (const v1::Field& field : device_.source_fields_)  // Also those that are made something else.
-      if (IsMap(field.kind()) || HasPoints(field.kind()))
+    for (size_t i = 0; i < device_.source_fields_.size(); ++i) {
+      const v1::Field& field = device_.source_fields_[i];  // Also one that is made something else.
+      if (!IsMap(field.kind()) && !HasPoints(field.kind())) continue;
+      if (acts == Acts::kOnBatch || HasPoints(field.kind()))
         return absl::InvalidArgumentError(
             absl::StrCat(acts == Acts::kOnBatch ? "does not mix '" : "does not move on the device '", field.name(),
                          "', ", IsMap(field.kind()) ? "a " : "", KindName(field.kind()), " on the image; ",
                          acts == Acts::kOnBatch ? "leave one of them out" : "place it on the server"));
+      STOKER_RETURN_IF_ERROR(CheckMoves(op, field, device_.programs_[i]));
+      moves_maps_ = true;
+      device_.steps_.MoveMaps();
+    }
+    return absl::OkStatus();
+  }
+
+  // Checks that the op can move a map with the image.
+  absl::Status CheckMoves(const v1::Op& op, const v1::Field& map, const FieldProgram& program) const {
+    const bool fits = map.shape_size() == 2 && map.shape(0) == image_.height && map.shape(1) == image_.width;
+    if (!fits)
+      return absl::InvalidArgumentError(absl::StrCat("moves on the device '", map.name(),
+                                                     "', whose size is not the image's; place it on the server"));
+    if (program.kind != FieldProgram::Kind::kAsItCame)
+      return absl::InvalidArgumentError(absl::StrCat("moves on the device '", map.name(), "', of which ",
+                                                     OpName(device_.pipeline_.ops(program.op)),
+                                                     " made something else; place it on the server"));
+    if (const auto least = LeastMapFill(op), most = MostMapFill(op);
+        map.kind() == v1::FIELD_KIND_LABEL_MAP && map.dtype() == v1::DTYPE_UINT8 && (least < 0 || most > 255))
+      return absl::InvalidArgumentError(absl::StrCat("map_fill: ", least < 0 ? least : most, " is no value of '",
+                                                     map.name(), "', which is uint8; set the field's dtype to int16"));
     return absl::OkStatus();
   }
 
@@ -205,6 +265,9 @@ class DevicePipeline::Builder {
     STOKER_RETURN_IF_ERROR(Take(field, program));
     v1::Field made = device_.fields_[field];
     STOKER_RETURN_IF_ERROR(CheckOneSize(made));
+    if (moves_maps_ && IsMap(made.kind()))
+      return absl::InvalidArgumentError(absl::StrCat(
+          "field '", made.name(), "' is moved with its image on the device; place what moves them on the server"));
     if (!IsWholeNumber(made.dtype()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", made.name(), "' has ", DtypeName(made.dtype()), ", not whole numbers"));
@@ -537,6 +600,7 @@ class DevicePipeline::Builder {
 
   DevicePipeline& device_;
   ImageProgram& image_;
+  bool moves_maps_ = false;
   std::vector<double> scale_, bias_, erase_value_, erase_scale_;
   std::map<int, NativeImage> native_;  // by field
   std::vector<int> labels_;  // fields that were smoothed or mixed

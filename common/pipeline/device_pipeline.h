@@ -26,6 +26,7 @@ class DevicePipeline {
     int field = -1;                               // index of the image among the fields; −1: no image program
     int64_t height = 0, width = 0, channels = 3;  // the image as it comes, H×W×C uint8
     std::vector<DeviceStep> steps;                // passes over the image; the first takes height × width
+    std::vector<DeviceStep> map_moves;            // how kMovedMap fields are moved with the image: see DeviceSteps
     ImageSize out;                                // size after the last step
     v1::Dtype dtype = v1::DTYPE_UINT8;            // output: uint8, float32, float16 or bfloat16
     std::vector<float> scale, bias;               // one number a channel; 1 and 0 for uint8
@@ -49,6 +50,7 @@ class DevicePipeline {
       kOneHot,      // `classes` numbers for each whole number of the field: 1 at its class, 0 elsewhere
       kUnpackBits,  // one element for each bit
       kWiden,       // the same whole numbers, as int64
+      kMovedMap,    // a label map or binary map, moved as map_moves says; then as kWiden or kUnpackBits
       kScale,       // each number x as x · scale + bias, in float32, of the field's new dtype
       kDense,  // of sparse samples the arrays that they stand for, with the values that the next field has, or ones
     };

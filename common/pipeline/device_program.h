@@ -143,6 +143,11 @@ struct SampleDraw {
   std::vector<StepDraw> steps;
   Flips flips;      // applied after the steps
   EraseDraw erase;  // applied after scale and bias, with ImageProgram::erase_value
+
+  // What the steps and flips do to label maps and binary maps that lie on the image, in order: one for each of
+  // ImageProgram::map_moves. Each takes the nearest value. fill[0] and fill[1] are the lower and the upper 8 bits of
+  // what comes from beyond the map.
+  std::vector<GatherDraw> map_moves;
 };
 
 }  // namespace stoker

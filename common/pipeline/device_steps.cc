@@ -76,16 +76,34 @@ MaskDraw MaskOf(const MaskParameters& mask) {
           Draws::MixedKey(mask.key), mask.key.position};
 }
 
-StepDraw GatherOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
-  GatherComposer composer(step.in);
+void AddTo(GatherComposer& composer, const std::vector<OpParameters>& drawn) {
   for (const OpParameters& op : drawn) {
     if (const auto* crop = std::get_if<CropParameters>(&op)) composer.Add(*crop);
     if (const auto* resize = std::get_if<ResizeParameters>(&op)) composer.Add(*resize);
     if (const auto* flip = std::get_if<FlipParameters>(&op)) composer.Add(*flip);
     if (const auto* turn = std::get_if<AffineParameters>(&op)) composer.Add(*turn);
   }
+}
+
+StepDraw GatherOf(const DeviceStep& step, const std::vector<OpParameters>& drawn) {
+  GatherComposer composer(step.in);
+  AddTo(composer, drawn);
   STOKER_CHECK(composer.size() == step.out);
   return composer.gather();
+}
+
+// Returns what `drawn` for an image does to a map that lies on it.
+std::vector<OpParameters> ForMaps(std::vector<OpParameters> drawn) {
+  const auto fill = [](int32_t value) {
+    return Color{static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8), 0};
+  };
+  for (OpParameters& op : drawn) {
+    if (auto* crop = std::get_if<CropParameters>(&op)) crop->fill = fill(crop->map_fill);
+    if (auto* resize = std::get_if<ResizeParameters>(&op)) resize->interpolation = v1::INTERPOLATION_NEAREST;
+    auto* turn = std::get_if<AffineParameters>(&op);
+    if (turn != nullptr) turn->interpolation = v1::INTERPOLATION_NEAREST, turn->fill = fill(turn->map_fill);
+  }
+  return drawn;
 }
 
 Resampling ResamplingOf(const DeviceTraits& traits) {
@@ -260,6 +278,24 @@ DeviceStep& DeviceSteps::StepFor(const DeviceTraits& traits) {
 
 void DeviceSteps::Finish() {
   if (!steps_.empty() && open_.only_flips) steps_.pop_back();
+  if (moves_maps_) FinishMapMoves();
+}
+
+void DeviceSteps::FinishMapMoves() {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const DeviceStep& step = steps_[i];
+    if (step.kind != DeviceStep::Kind::kGather && step.kind != DeviceStep::Kind::kResample) continue;
+    map_moves_.push_back({.kind = DeviceStep::Kind::kGather, .in = step.in, .out = step.out});
+    moving_steps_.push_back({static_cast<int>(i)});
+  }
+  const int flips = static_cast<int>(steps_.size());
+  const auto flips_last = [flips](const Leaf& leaf) { return leaf.step == flips && !leaf.is_policy; };
+  if (std::none_of(leaves_.begin(), leaves_.end(), flips_last)) return;
+  if (map_moves_.empty()) {
+    map_moves_.push_back({.kind = DeviceStep::Kind::kGather, .in = size_, .out = size_});
+    moving_steps_.emplace_back();
+  }
+  moving_steps_.back().push_back(flips);
 }
 
 // Draws for one sample, leaf after leaf, what DrawOp would draw for the whole op.
@@ -312,6 +348,11 @@ SampleDraw DeviceSteps::Draw(uint64_t seed, uint64_t epoch, uint64_t position) c
     const bool horizontal = std::get<FlipParameters>(flip).axis == FlipParameters::Axis::kHorizontal;
     bool& side = horizontal ? draw.flips.horizontal : draw.flips.vertical;
     side = !side;
+  }
+  for (size_t i = 0; i < map_moves_.size(); ++i) {
+    GatherComposer composer(map_moves_[i].in);
+    for (int step : moving_steps_[i]) AddTo(composer, ForMaps(drawing.Of(step)));
+    draw.map_moves.push_back(composer.gather());
   }
   return draw;
 }

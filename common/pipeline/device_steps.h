@@ -34,10 +34,18 @@ class DeviceSteps {
   // on these images: "RandomCrop.size: …".
   absl::Status Add(const v1::Op& op, int index);
 
+  // Whether label maps and binary maps are moved with the image. Then SampleDraw::map_moves are drawn. Must be called
+  // before Finish.
+  void MoveMaps() { moves_maps_ = true; }
+
   // Must be called after all ops were added, before the functions below.
   void Finish();
 
   const std::vector<DeviceStep>& steps() const { return steps_; }
+
+  // How maps are moved: a kGather for each step that moves the image, the last one with the flips that are left to the
+  // output. Empty unless maps are moved.
+  const std::vector<DeviceStep>& map_moves() const { return map_moves_; }
 
   // The size of images after all steps.
   ImageSize size() const { return size_; }
@@ -61,6 +69,8 @@ class DeviceSteps {
   // Adds the steps of a policy.
   void AddPolicy(const DeviceTraits& traits, int index);
 
+  void FinishMapMoves();
+
   // Returns the last step if the op can join it, or else a new one.
   DeviceStep& StepFor(const DeviceTraits& traits);
 
@@ -76,6 +86,9 @@ class DeviceSteps {
   };
   std::vector<Leaf> leaves_;
   std::vector<DeviceStep> steps_;
+  bool moves_maps_ = false;
+  std::vector<DeviceStep> map_moves_;
+  std::vector<std::vector<int>> moving_steps_;  // for each of map_moves_, the steps whose draws it takes
 
   // What the last step holds so far, while ops may still join it.
   struct Open {

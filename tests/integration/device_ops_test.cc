@@ -78,6 +78,7 @@ class DeviceOpsTest : public testing::Test {
   struct Difference {
     int most = 0;
     double mean = 0, changed = 0;  // Of levels; of values that differ, as a share.
+    double far = 0;                // Of values that differ by more than two levels, as a share.
   };
 
   static Difference Moved(const std::vector<std::string>& ops) {
@@ -89,9 +90,11 @@ class DeviceOpsTest : public testing::Test {
       difference.most = std::max(difference.most, levels);
       difference.mean += levels;
       difference.changed += levels != 0;
+      difference.far += levels > 2;
     }
     difference.mean /= static_cast<double>(server.size());
     difference.changed /= static_cast<double>(server.size());
+    difference.far /= static_cast<double>(server.size());
     // That the ops do something at all.
     EXPECT_NE(server, Images({}, 0)) << absl::StrJoin(ops, ", ");
     return difference;
@@ -214,7 +217,8 @@ TEST_F(DeviceOpsTest, TurnsAgreeButForBorders) {
   for (const std::string& op : bilinear) EXPECT_LE(Moved({op}).most, 1) << op;
 }
 
-// Their colors and shifts are exact; what differs are the turns among their changes.
+// Their colors and shifts are exact; what differs are the turns among their changes. Where a few pixels differ, an
+// equalization after that hands it on: levels of other pixels may move by one or two.
 TEST_F(DeviceOpsTest, PoliciesAgreeButForTheBordersOfTurns) {
   const std::string nearest[] = {
       "rand_augment {}",
@@ -226,7 +230,11 @@ TEST_F(DeviceOpsTest, PoliciesAgreeButForTheBordersOfTurns) {
       "random_apply { p: 0.8 transforms { rand_augment {} } transforms { random_horizontal_flip {} } }",
       "random_choice { transforms { trivial_augment_wide {} } transforms { random_equalize { p: 1 } } }",
   };
-  for (const std::string& op : nearest) EXPECT_LE(Moved({op}).changed, 0.01) << op;
+  for (const std::string& op : nearest) {
+    const Difference difference = Moved({op});
+    EXPECT_LE(difference.far, 0.002) << op;
+    EXPECT_LE(difference.changed, 0.02) << op;
+  }
 }
 
 TEST_F(DeviceOpsTest, OneGatherStandsForAChainOfGeometricOps) {
@@ -234,6 +242,84 @@ TEST_F(DeviceOpsTest, OneGatherStandsForAChainOfGeometricOps) {
       Moved({"random_crop { size: 70 }", "resize { size: [80, 80] antialias: false }",
              "random_rotation { degrees: 15 interpolation: INTERPOLATION_BILINEAR }", "random_horizontal_flip {}"});
   EXPECT_LE(difference.mean, 2);
+}
+
+// Maps that lie on an image, in a dataset of random values.
+class DeviceMapsTest : public testing::Test {
+ protected:
+  static v1::ServerConfig Config() {
+    v1::ServerConfig config = SyntheticConfig(24);
+    auto& synthetic = *config.mutable_datasets(0)->mutable_synthetic();
+    const auto add = [&synthetic](const char* name, v1::Dtype dtype, v1::FieldKind kind) {
+      auto& map = *synthetic.add_fields();
+      map.set_name(name), map.set_dtype(dtype), map.set_kind(kind);
+      for (int extent : {16, 12}) map.add_shape(extent);
+    };
+    add("labels", v1::DTYPE_UINT8, v1::FIELD_KIND_LABEL_MAP);
+    add("many", v1::DTYPE_INT16, v1::FIELD_KIND_LABEL_MAP);
+    add("mask", v1::DTYPE_UINT8, v1::FIELD_KIND_BINARY_MAP);
+    return config;
+  }
+
+  // The maps of an epoch under `ops`, the last `moved` of them on the device: three vectors of bytes.
+  std::vector<std::vector<uint8_t>> Maps(std::vector<std::string> ops, size_t moved) {
+    ops.insert(ops.begin(), "random_vertical_flip {}");
+    for (size_t i = ops.size() - moved; i < ops.size(); ++i) ops[i] = "placement: PLACEMENT_DEVICE " + ops[i];
+    LoaderOptions job;
+    job.servers = cluster_.addresses();
+    job.batch_size = 8;
+    job.seed = 11;
+    job.pipeline.emplace();
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        absl::StrCat("ops { ", absl::StrJoin(ops, " } ops { "), " }"), &*job.pipeline));
+    auto loader = Loader::Create(job);
+    EXPECT_TRUE(loader.ok()) << loader.status();
+    std::vector<std::vector<uint8_t>> maps(3);
+    while (loader.ok()) {
+      auto batch = (*loader)->Next();
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (!batch.ok() || !batch->has_value()) break;
+      const std::string names[] = {"labels", "many", "mask"};
+      for (const Tensor& tensor : (*batch)->tensors())
+        for (size_t i = 0; i < maps.size(); ++i) {
+          const auto* bytes = static_cast<const uint8_t*>(tensor.data);
+          if (tensor.name == names[i]) maps[i].insert(maps[i].end(), bytes, bytes + tensor.bytes);
+        }
+    }
+    for (const std::vector<uint8_t>& map : maps) EXPECT_FALSE(map.empty());
+    return maps;
+  }
+
+  Cluster cluster_{1, Config()};
+};
+
+TEST_F(DeviceMapsTest, MapsMoveAsOnTheServer) {
+  const std::vector<std::string> each[] = {
+      {"random_horizontal_flip {}"},
+      {"random_crop { size: 9 }", "random_horizontal_flip {}", "color_jitter { hue: 0.2 }", "random_vertical_flip {}"},
+      {"pad { padding: [2, 3] map_fill: 200 }", "random_crop { size: [14, 9] padding: 6 map_fill: 9 }"},
+      {"pad { padding: 5 padding_mode: PADDING_MODE_REFLECT }", "gaussian_blur { kernel_size: 3 }"},
+      {"resize { size: [32, 36] }", "center_crop { size: 11 }"},
+      {"resize { size: [8, 4] interpolation: INTERPOLATION_BICUBIC }", "random_horizontal_flip {}"},
+      {"random_choice { transforms { random_horizontal_flip { p: 1 } } transforms { random_crop { size: [16, 12] "
+       "padding: 4 map_fill: 3 } } transforms { random_invert {} } }"},
+  };
+  for (const std::vector<std::string>& ops : each)
+    EXPECT_EQ(Maps(ops, ops.size()), Maps(ops, 0)) << absl::StrJoin(ops, ", ");
+}
+
+TEST_F(DeviceMapsTest, TurnedMapsDifferInFewValues) {
+  for (const std::string op : {"random_rotation { degrees: 30 map_fill: 255 interpolation: INTERPOLATION_BILINEAR }",
+                               "rand_augment { num_ops: 3 magnitude: 20 map_fill: 7 }", "trivial_augment_wide {}",
+                               "random_resized_crop { size: 24 }"}) {
+    const auto device = Maps({op}, 1), server = Maps({op}, 0);
+    for (size_t i = 0; i < server.size(); ++i) {
+      ASSERT_EQ(device[i].size(), server[i].size());
+      double changed = 0;
+      for (size_t at = 0; at < server[i].size(); ++at) changed += server[i][at] != device[i][at];
+      EXPECT_LE(changed / static_cast<double>(server[i].size()), 0.02) << op;
+    }
+  }
 }
 
 TEST_F(DeviceOpsTest, DescribeRefusesWhatNoDeviceCanRun) {

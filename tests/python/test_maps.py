@@ -96,11 +96,21 @@ def test_one_hot_labels_are_no_image(served):
     assert images.shape == (2, 3, 8, 8) and ones.shape == (2, 8, 8, 5) and ones.dtype == torch.uint8
 
 
+def test_maps_move_on_the_device_as_on_the_server(served):
+    def ops(placement):
+        crop = ours.RandomCrop(8, padding=2, map_fill=3, placement=placement)
+        return [crop, ours.ColorJitter(0.2, placement=placement), ours.RandomHorizontalFlip(placement=placement)]
+
+    first = ours.Resize((12, 12))
+    server, device = (epoch_of(served, [first, *ops(placement)]) for placement in ("server", "device"))
+    for one, other in zip(server, device):
+        assert one.dtype == other.dtype and (one == other).all()
+
+
 def test_ops_that_would_leave_a_map_behind_are_refused(served):
-    flip = ours.RandomHorizontalFlip(placement="device")
-    with pytest.raises(Exception, match="does not move on the device 'labels', a label_map"):
-        epoch_of(served, [ours.CenterCrop(8), flip])
-    epoch_of(served, ours.Pipeline([ours.CenterCrop(8), flip], fields=["image"]))
+    mix = ours.CutMix(num_classes=3)
+    with pytest.raises(Exception, match="does not mix 'labels', a label_map"):
+        epoch_of(served, [ours.CenterCrop(8), mix])
 
 
 # ---- torchvision's masks ----

@@ -268,6 +268,7 @@ void BatchWork::AddImage() {
     for (const BatchDraw& draw : mixes_) mixes.push_back(MixOf(draw));
     mixes_at_ = AddParameters(mixes);
   }
+  AddMapMoves(draws);
 
   uint64_t most = 0, between = 0;
   for (const Step& step : steps_) {
@@ -288,6 +289,25 @@ uint64_t BatchWork::BetweenBytes(const Step& step) const {
              rows * ResampledBytes(step.in, step.out, channels);
     default: return 0;
   }
+}
+
+void BatchWork::AddMapMoves(const std::vector<SampleDraw>& draws) {
+  const auto moves_maps = [](const Field& field) { return field.kind == FieldKind::kMovedMap; };
+  if (std::none_of(fields_.begin(), fields_.end(), moves_maps)) return;
+  const std::vector<DeviceStep>& moves = pipeline_->image().map_moves;
+  const DevicePipeline::ImageProgram& program = pipeline_->image();
+  uint64_t most = program.height * program.width;
+  for (size_t i = 0; i < moves.size(); ++i) {
+    std::vector<GatherDraw> labels, binary;
+    for (const SampleDraw& draw : draws) {
+      labels.push_back(draw.map_moves[i]);
+      binary.push_back(ForBinaryMap(draw.map_moves[i]));
+    }
+    map_moves_.push_back({moves[i].in, moves[i].out, AddParameters(labels), AddParameters(binary)});
+    most = std::max<uint64_t>(most, moves[i].out.height * moves[i].out.width);
+  }
+  for (uint64_t& scratch_at : map_scratch_at_)
+    scratch_at = Reserve(most * sizeof(int16_t) * batch_->rows(), staging_bytes_);
 }
 
 // Adds a step, unless no sample drew anything for it.
@@ -384,6 +404,7 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
       case FieldKind::kOneHot: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
       case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
+      case FieldKind::kMovedMap: AppendMap(i, staging, slot, calls); break;
       case FieldKind::kScale:
         if (pipeline_->programs()[i].mixed)
           calls.push_back(MixNumbers(i, staging, slot));
@@ -491,6 +512,42 @@ void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelC
   std::copy(program.erase_value.begin(), program.erase_value.end(), mix.erase_value);
   std::copy(program.erase_scale.begin(), program.erase_scale.end(), mix.erase_scale);
   calls.push_back(mix);
+}
+
+// A map is moved as an image of one channel a byte. Bits are unpacked first, and labels are widened last.
+void BatchWork::AppendMap(size_t i, uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const {
+  const v1::Field& source = pipeline_->source_fields()[i];
+  const bool binary = source.kind() == v1::FIELD_KIND_BINARY_MAP;
+  const auto value_bytes = static_cast<int32_t>(binary ? 1 : ByteSize(source.dtype()));
+  const auto scratch = [&](size_t number) { return staging + map_scratch_at_[number % 2]; };
+  const uint8_t* in = staging + fields_[i].staged_at;
+  if (binary) {
+    calls.push_back(UnpackArguments{
+        .in = in, .out = scratch(1), .samples = batch_->rows(), .bits = static_cast<int32_t>(Elements(source))});
+    in = scratch(1);
+  }
+  for (size_t number = 0; number < map_moves_.size(); ++number) {
+    const MapMove& move = map_moves_[number];
+    const bool makes_slot = binary && number + 1 == map_moves_.size();
+    uint8_t* const out = makes_slot ? slot + fields_[i].made_at : scratch(number);
+    const ImagesArguments images = {.in = in,
+                                    .out = out,
+                                    .samples = batch_->rows(),
+                                    .in_height = static_cast<int32_t>(move.in.height),
+                                    .in_width = static_cast<int32_t>(move.in.width),
+                                    .height = static_cast<int32_t>(move.out.height),
+                                    .width = static_cast<int32_t>(move.out.width),
+                                    .channels = value_bytes};
+    calls.push_back(
+        GatherArguments{images, Parameters<GatherDraw>(staging, binary ? move.binary_draws_at : move.draws_at)});
+    in = out;
+  }
+  if (binary) return;
+  calls.push_back(WidenArguments{.in = in,
+                                 .out = reinterpret_cast<int64_t*>(slot + fields_[i].made_at),
+                                 .samples = batch_->rows(),
+                                 .numbers = static_cast<int32_t>(Elements(pipeline_->fields()[i])),
+                                 .in_bytes = value_bytes});
 }
 
 KernelCall BatchWork::OneHot(size_t i, uint8_t* staging, uint8_t* slot) const {

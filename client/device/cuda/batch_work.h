@@ -90,6 +90,12 @@ class BatchWork {
     Resampling resampling = Resampling::kTriangle;
   };
 
+  // One of ImageProgram::map_moves. Offsets count from the beginning of the parameters.
+  struct MapMove {
+    ImageSize in, out;
+    uint64_t draws_at = 0, binary_draws_at = 0;  // one GatherDraw a sample, for label maps and for binary maps
+  };
+
   explicit BatchWork(const DevicePipeline& pipeline, const HostBatch& batch) : pipeline_(&pipeline), batch_(&batch) {}
 
   absl::Status CheckBounds() const;
@@ -102,6 +108,7 @@ class BatchWork {
   void AddImage();
   void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index);
   void AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step);
+  void AddMapMoves(const std::vector<SampleDraw>& draws);
   void AddColors(const std::vector<ColorsDraw>& draws, Step& step);
   void AddResample(const std::vector<SampleDraw>& draws, size_t index, Step& step);
   template <typename T>
@@ -114,6 +121,7 @@ class BatchWork {
   void AppendResample(const Step& step, const ImagesArguments& images, uint8_t* staging,
                       std::vector<KernelCall>& calls) const;
   void AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
+  void AppendMap(size_t field, uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Widen(size_t field, uint8_t* staging, uint8_t* slot) const;
@@ -151,6 +159,8 @@ class BatchWork {
   std::optional<uint64_t> quantiles_at_;          // offset in the parameters; unset if nothing is erased with noise
   std::vector<BatchDraw> mixes_;                  // one a row; empty where the batch has none
   std::optional<uint64_t> mixes_at_;              // offset in the parameters of each row's MixDraw, where these differ
+  std::vector<MapMove> map_moves_;
+  std::array<uint64_t, 2> map_scratch_at_ = {};  // offsets in staging memory; moves of maps write there in turn
 };
 
 }  // namespace stoker

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <span>
 
+#include "absl/strings/string_view.h"
 #include "client/device/host/host_labels.h"
+#include "client/device/host/host_maps.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/fields/schema.h"
@@ -40,6 +42,10 @@ absl::Status MakeField(const DevicePipeline& pipeline, const HostBatch& batch, i
     for (int64_t row = 0; row < batch.rows(); ++row)
       UnpackBits(batch.fields[field].data() + row * in_bytes, static_cast<int64_t>(out_bytes),
                  program.least_significant_first, static_cast<uint8_t*>(out) + row * out_bytes);
+    return absl::OkStatus();
+  }
+  if (program.kind == FieldProgram::Kind::kMovedMap) {
+    MoveMaps(pipeline, batch, field, out);
     return absl::OkStatus();
   }
   const int64_t count = batch.rows() * static_cast<int64_t>(in_bytes / ByteSize(source.dtype()));

@@ -32,27 +32,6 @@ class TapFinder {
   std::vector<Taps> across_, down_;
 };
 
-void RunGather(const GatherDraw& gather, const DeviceStep& step, int64_t channels, const uint8_t* in, uint8_t* out) {
-  const TapFinder taps(gather, step.out);
-  const auto at = [&](int64_t y, int64_t x) { return in + (y * step.in.width + x) * channels; };
-  for (int64_t y = 0; y < step.out.height; ++y)
-    for (int64_t x = 0; x < step.out.width; ++x, out += channels) {
-      const GatherTaps tap = taps.At(x, y);
-      if (!tap.shown()) {
-        for (int64_t c = 0; c < channels; ++c) out[c] = ChannelOf(gather.fill, c);
-        continue;
-      }
-      const uint8_t *upper_left = at(tap.down.first, tap.across.first),
-                    *upper_right = at(tap.down.first, tap.across.second);
-      const uint8_t *lower_left = at(tap.down.second, tap.across.first),
-                    *lower_right = at(tap.down.second, tap.across.second);
-      for (int64_t c = 0; c < channels; ++c)
-        out[c] = gather.bilinear ? Bilinear(upper_left[c], upper_right[c], lower_left[c], lower_right[c],
-                                            tap.across.share, tap.down.share)
-                                 : upper_left[c];
-    }
-}
-
 // Makes the table of a change that TakesHistogram, for an image as it is just before that change.
 std::array<uint8_t, kTableLevels> TableOf(ColorChange::Kind kind, int64_t pixels, const uint8_t* image) {
   std::array<uint32_t, kTableLevels> counts = {};
@@ -148,6 +127,27 @@ void RunErase(const EraseDraw& erase, ImageSize size, int64_t channels, uint8_t*
 }
 
 }  // namespace
+
+void RunGather(const GatherDraw& gather, const DeviceStep& step, int64_t channels, const uint8_t* in, uint8_t* out) {
+  const TapFinder taps(gather, step.out);
+  const auto at = [&](int64_t y, int64_t x) { return in + (y * step.in.width + x) * channels; };
+  for (int64_t y = 0; y < step.out.height; ++y)
+    for (int64_t x = 0; x < step.out.width; ++x, out += channels) {
+      const GatherTaps tap = taps.At(x, y);
+      if (!tap.shown()) {
+        for (int64_t c = 0; c < channels; ++c) out[c] = ChannelOf(gather.fill, c);
+        continue;
+      }
+      const uint8_t *upper_left = at(tap.down.first, tap.across.first),
+                    *upper_right = at(tap.down.first, tap.across.second);
+      const uint8_t *lower_left = at(tap.down.second, tap.across.first),
+                    *lower_right = at(tap.down.second, tap.across.second);
+      for (int64_t c = 0; c < channels; ++c)
+        out[c] = gather.bilinear ? Bilinear(upper_left[c], upper_right[c], lower_left[c], lower_right[c],
+                                            tap.across.share, tap.down.share)
+                                 : upper_left[c];
+    }
+}
 
 const uint8_t* HostSteps::Run(std::span<const DeviceStep> steps, std::span<const StepDraw> draws, int64_t channels,
                               const uint8_t* in) {

@@ -10,6 +10,10 @@
 
 namespace stoker {
 
+// Writes what `gather` shows of the image at `in`, of step.in × `channels` bytes, to `out`, of step.out. A pure
+// function, thread-safe.
+void RunGather(const GatherDraw& gather, const DeviceStep& step, int64_t channels, const uint8_t* in, uint8_t* out);
+
 // Runs the steps of device ops on the CPU. It is written to be read, and other devices are tested against it. One
 // thread at a time; scratch is kept from image to image.
 class HostSteps {

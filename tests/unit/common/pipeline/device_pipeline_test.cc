@@ -379,19 +379,15 @@ TEST(DevicePipelineTest, WhatWouldLeaveAMapBehindIsRefused) {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &pipeline)) << text;
     return std::string(DevicePipeline::Create(pipeline, WithMaps()).status().message());
   };
-  EXPECT_EQ(message("ops { placement: PLACEMENT_DEVICE random_horizontal_flip {} }"),
-            "pipeline.ops[0]: RandomHorizontalFlip: does not move on the device 'map', a label_map on the image; place "
-            "it on the server");
-  EXPECT_EQ(
-      message("ops { placement: PLACEMENT_DEVICE random_apply { transforms { random_rotation { degrees: 9 } } } }"),
-      "pipeline.ops[0]: RandomApply: does not move on the device 'map', a label_map on the image; place it on the "
-      "server");
   EXPECT_EQ(message("ops { cut_mix { num_classes: 9 } }"),
             "pipeline.ops[0]: CutMix: does not mix 'map', a label_map on the image; leave one of them out");
   const std::string one_hot = "ops { one_hot { field: 'map' num_classes: 9 } } ";
   EXPECT_EQ(message(one_hot + "ops { placement: PLACEMENT_DEVICE random_rotation { degrees: 9 } }"),
-            "pipeline.ops[1]: RandomRotation: does not move on the device 'map', a label_map on the image; place it on "
-            "the server");
+            "pipeline.ops[1]: RandomRotation: moves on the device 'map', of which OneHot made something else; place it "
+            "on the server");
+  EXPECT_EQ(message("ops { placement: PLACEMENT_DEVICE random_rotation { degrees: 9 } } " + one_hot),
+            "pipeline.ops[1]: OneHot: field 'map' is moved with its image on the device; place what moves them on the "
+            "server");
   EXPECT_EQ(message(one_hot + "ops { cut_mix { num_classes: 9 } }"),
             "pipeline.ops[1]: CutMix: does not mix 'map', a label_map on the image; leave one of them out");
   EXPECT_EQ(message("ops { unpack_bits { field: 'map' shape: 24 } }"),
@@ -403,6 +399,54 @@ TEST(DevicePipelineTest, WhatWouldLeaveAMapBehindIsRefused) {
   EXPECT_EQ(message("ops { placement: PLACEMENT_DEVICE color_jitter { hue: 0.1 } } ops { one_hot { field: 'map' "
                     "num_classes: 9 } } ops { placement: PLACEMENT_DEVICE random_erasing {} }"),
             "");
+}
+
+TEST(DevicePipelineTest, WhatMovesTheImageMovesItsMaps) {
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(
+      google::protobuf::TextFormat::ParseFromString(OnDevice({"random_crop { size: 4 }", "color_jitter { hue: 0.1 }",
+                                                              "resize { size: [3, 8] }", "random_horizontal_flip {}"}),
+                                                    &pipeline));
+  const auto device = DevicePipeline::Create(pipeline, WithMaps());
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ(device->image().map_moves.size(), 2);
+  for (int map : {2, 3}) {
+    EXPECT_EQ(device->programs()[map].kind, DevicePipeline::FieldProgram::Kind::kMovedMap);
+    EXPECT_THAT(device->fields()[map].shape(), testing::ElementsAre(3, 8));
+  }
+  int flipped = 0;
+  for (uint64_t position = 0; position < 50; ++position) {
+    const SampleDraw draw = device->Draw(7, 1, position);
+    ASSERT_EQ(draw.map_moves.size(), 2);
+    EXPECT_EQ(draw.map_moves[1].matrix[0] < 0, draw.flips.horizontal);
+    EXPECT_FALSE(draw.map_moves[0].bilinear || draw.map_moves[1].bilinear);
+    flipped += draw.flips.horizontal;
+  }
+  EXPECT_GT(flipped, 10);
+  EXPECT_LT(flipped, 40);
+}
+
+TEST(DevicePipelineTest, WithoutAMoveMapsStayAsTheyAre) {
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(OnDevice({"rand_augment { num_ops: 0 }"}), &pipeline));
+  const auto device = DevicePipeline::Create(pipeline, WithMaps());
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ(device->programs()[2].kind, DevicePipeline::FieldProgram::Kind::kWiden);
+}
+
+TEST(DevicePipelineTest, WhatFillsAMapMustBeAValueOfIt) {
+  std::vector<v1::Field> fields = WithMaps();
+  fields[2].set_dtype(v1::DTYPE_UINT8);
+  v1::Pipeline pipeline;
+  const std::string rotation = "random_rotation { degrees: 9 map_fill: ";
+  for (const char* fill : {"-1", "256"}) {
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        OnDevice({"random_apply { transforms { " + rotation + fill + " } } }"}), &pipeline));
+    EXPECT_EQ(DevicePipeline::Create(pipeline, fields).status().message(),
+              absl::StrCat("pipeline.ops[0]: RandomApply: map_fill: ", fill,
+                           " is no value of 'map', which is uint8; set the field's dtype to int16"));
+    EXPECT_TRUE(DevicePipeline::Create(pipeline, WithMaps()).ok());
+  }
 }
 
 // ---- Other fields of numbers ----

@@ -239,8 +239,10 @@ TEST(ServerPipelineTest, RefusesMapsThatNoImageFits) {
       "the binary_map 'road' has 500×375 pixels, and 'image' 501×375; a map has the size of the image that it lies on");
   v1::Pipeline device = DefaultPipeline();
   device.mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
+  EXPECT_TRUE(ServerPipeline::Create(device, kWithMaps).ok());
+  device.add_ops()->mutable_cut_mix()->set_num_classes(3);
   EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(),
-              HasSubstr("RandomHorizontalFlip: does not move on the device 'labels'"));
+              HasSubstr("CutMix: does not mix 'labels'"));
 }
 
 // ---- Conversion by the server ----

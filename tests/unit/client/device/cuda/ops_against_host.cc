@@ -158,6 +158,10 @@ std::vector<OpPipelines> AllOpPipelines() {
       {"UnpackBits",
        {"ops { unpack_bits { field: 'bits' shape: [ 3, 7 ] } }",
         "ops { unpack_bits { field: 'bits' shape: [ 24 ] bit_order: BIT_ORDER_LITTLE } }"}},
+      {"MovedMaps",
+       {flip, flip + Op("random_rotation { degrees: 30 map_fill: 7 }") + colors + Op("random_vertical_flip {}"),
+        Op("random_crop { size: [ 10, 8 ] padding: [ 3 ] map_fill: 255 }") + Op("resize { size: [ 7, 22 ] }") + flip +
+            kHalf}},
       {"Maps", {"", kFloat, "ops { one_hot { field: 'map' num_classes: 256 dtype: DTYPE_UINT8 } }"}},
       {"Numbers",
        {"ops { to_dtype { field: 'vector' dtype: DTYPE_BFLOAT16 } }",
