@@ -50,7 +50,7 @@ def train(servers: list[str], steps: int, seed: int, state: Path | None) -> None
         seed=seed,
         as_dict=True,
         output="torch",
-        transforms=stoker.Pipeline(
+        transforms=transforms.Pipeline(
             [
                 transforms.Resize(64, max_size=LONGEST, multiple=PATCH),
                 transforms.RandomHorizontalFlip(),

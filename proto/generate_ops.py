@@ -27,7 +27,7 @@ _BEGIN, _END = "<!-- ops: generated -->", "<!-- end of ops -->"
 _WIDTH = 120
 
 # Ops without a class and a row that are made from the proto: OwnOp's arguments are what each own op has.
-_LEFT_OUT = {"OwnOp", "ToDense", "Resample", "RandomAudioCrop"}
+_LEFT_OUT = {"OwnOp"}
 
 # Where torchvision's signature says what the proto cannot: arguments that go by name only, one that has to be given
 # though its place allows to leave it out, and defaults that the servers do not have, which are therefore sent.

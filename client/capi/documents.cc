@@ -48,8 +48,8 @@ OrderedJson FieldToJson(const Message& message, const FieldDescriptor& field) {
   return list;
 }
 
-// `sent` are the same fields as they come from the servers, which alone know their kinds. What the device has padded has
-// one shape for all samples, and no kind.
+// `sent` are the same fields as they come from the servers, which alone know their kinds. What the device has padded
+// has one shape for all samples, and no kind.
 OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobuf::RepeatedPtrField<v1::Field>& sent) {
   OrderedJson list = OrderedJson::array();
   for (const v1::Field& field : fields) {

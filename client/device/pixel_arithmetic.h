@@ -58,6 +58,13 @@ constexpr Taps TapsAt(double position, double from, double to, GatherDraw::Beyon
           static_cast<float>(center - static_cast<double>(first))};
 }
 
+// Finds the one tap of a position along one axis that is given in 1/2^16 pixel.
+constexpr Taps FixedTapAt(int64_t position, double from, double to) {
+  const int64_t pixel = position >> 16;
+  if (pixel < static_cast<int64_t>(from) || pixel >= static_cast<int64_t>(to)) return {};
+  return {true, pixel, pixel, 0};
+}
+
 // What one output pixel shows along both axes. It shows the fill color if either axis does.
 struct GatherTaps {
   Taps across, down;
@@ -66,6 +73,11 @@ struct GatherTaps {
 
 // Finds the taps of output pixel (x, y), given by its column and row.
 constexpr GatherTaps GatherAt(const GatherDraw& gather, int64_t x, int64_t y) {
+  if (gather.is_fixed) {
+    const auto& f = gather.fixed;
+    return {FixedTapAt(f[0] * x + f[1] * y + f[2], gather.window.left, gather.window.right),
+            FixedTapAt(f[3] * x + f[4] * y + f[5], gather.window.top, gather.window.bottom)};
+  }
   const auto& m = gather.matrix;
   const double center_x = static_cast<double>(x) + 0.5, center_y = static_cast<double>(y) + 0.5;
   return {TapsAt(m[0] * center_x + m[1] * center_y + m[2], gather.window.left, gather.window.right, gather.beyond,

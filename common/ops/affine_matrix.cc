@@ -1,5 +1,7 @@
 #include "common/ops/affine_matrix.h"
 
+#include <cmath>
+
 #include "common/identity/elementary.h"
 
 namespace stoker {
@@ -28,6 +30,18 @@ AffineMap AffineMatrix(const Affine& affine, ImageSize size) {
   const double x = static_cast<double>(size.width) / 2, y = static_cast<double>(size.height) / 2;
   return Through(d / affine.scale, -b / affine.scale, -c / affine.scale, a / affine.scale, x + affine.shift_x,
                  y + affine.shift_y, x, y);
+}
+
+std::optional<FixedAffineMap> FixedAffineMapOf(const AffineMap& m, ImageSize size) {
+  constexpr double kLimit = 32768;
+  if (m[1] == 0 && m[3] == 0) return std::nullopt;
+  for (double y : {0.0, static_cast<double>(size.height)})
+    for (double x : {0.0, static_cast<double>(size.width)})
+      if (!(std::abs(x * m[0] + y * m[1] + m[2]) < kLimit && std::abs(x * m[3] + y * m[4] + m[5]) < kLimit))
+        return std::nullopt;
+  const auto fixed = [](double value) { return static_cast<int64_t>(std::floor(value * 65536.0 + 0.5)); };
+  return FixedAffineMap{fixed(m[0]), fixed(m[1]), fixed(m[2] + m[0] * 0.5 + m[1] * 0.5),
+                        fixed(m[3]), fixed(m[4]), fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)};
 }
 
 }  // namespace stoker

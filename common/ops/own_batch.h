@@ -38,9 +38,9 @@ class OwnBatch {
   // begins anew. It asks `stop` now and then, and leaves images out once that says so.
   virtual void Run(const std::function<bool()>& stop) = 0;
 
-  // Returns what became of image number `i`: H×W×3 packed uint8 of the size that Add's `own` says, which may be changed,
-  // and stay until it is truncated. Errors are those of LoadedOp::Apply; one that is not DataLoss is also the answer for
-  // the images behind it.
+  // Returns what became of image number `i`: H×W×3 packed uint8 of the size that Add's `own` says, which may be
+  // changed, and stay until it is truncated. Errors are those of LoadedOp::Apply; one that is not DataLoss is also the
+  // answer for the images behind it.
   virtual absl::StatusOr<uint8_t*> Made(size_t i) const = 0;
 };
 

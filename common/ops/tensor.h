@@ -87,7 +87,9 @@ struct Description<v1::ToDense> : SameSize<v1::ToDense> {
   static constexpr Acts kActs = Acts::kOnField;
   static absl::Status Validate(const v1::ToDense& op);
   static bool IsDeterministic(const v1::ToDense&) { return true; }
-  static Cost CostOf(const v1::ToDense&, ImageSize, ImageSize) { return kNoCost; }
+
+  // How much there is to write the field tells, and not the op.
+  static Cost CostOf(const v1::ToDense&, ImageSize, ImageSize) { return {1, 1}; }
 };
 
 }  // namespace stoker

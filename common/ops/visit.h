@@ -82,8 +82,6 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kRandomIouCrop: return f(op.random_iou_crop());
     case v1::Op::kLabelSmoothing: return f(op.label_smoothing());
     case v1::Op::kToPadded: return f(op.to_padded());
-    case v1::Op::kResample:  // The ones from here on are not written yet.
-    case v1::Op::kRandomAudioCrop:
     case v1::Op::OP_NOT_SET: break;
   }
   STOKER_CHECK(false);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/check.h"
+#include "common/ops/affine_matrix.h"
 
 namespace stoker {
 namespace {
@@ -16,6 +17,9 @@ Matrix Composed(const Matrix& first, const Matrix& second) {
   const auto& [u, v, w, x, y, z] = second;
   return {a * u + b * x, a * v + b * y, a * w + b * z + c, d * u + e * x, d * v + e * y, d * w + e * z + f};
 }
+
+// Whether a matrix of crops and flips is of crops alone.
+bool IsShift(const Matrix& m) { return m[0] == 1 && m[1] == 0 && m[3] == 0 && m[4] == 1; }
 
 GatherDraw::Beyond BeyondOf(v1::PaddingMode padding) {
   switch (padding) {
@@ -32,7 +36,20 @@ GatherComposer::GatherComposer(ImageSize size) : size_(size) {
   gather_.window = {0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};
 }
 
-void GatherComposer::Append(const Matrix& matrix) { gather_.matrix = Composed(gather_.matrix, matrix); }
+void GatherComposer::Append(const Matrix& matrix) {
+  gather_.matrix = Composed(gather_.matrix, matrix);
+  if (!gather_.is_fixed) return;
+  // It follows a turn, so it is a crop or a flip: −1 or 1 column or row for each, from another one on.
+  const auto across = static_cast<int64_t>(matrix[0]), down = static_cast<int64_t>(matrix[4]);
+  const int64_t column = static_cast<int64_t>(matrix[2]) + (across - 1) / 2;
+  const int64_t row = static_cast<int64_t>(matrix[5]) + (down - 1) / 2;
+  auto& m = gather_.fixed;
+  for (int first : {0, 3}) {
+    m[first + 2] += m[first] * column + m[first + 1] * row;
+    m[first] *= across;
+    m[first + 1] *= down;
+  }
+}
 
 void GatherComposer::Narrow(double left, double top, double right, double bottom) {
   const auto& [a, b, c, d, e, f] = gather_.matrix;
@@ -84,7 +101,15 @@ void GatherComposer::Add(const FlipParameters& flip) {
 
 void GatherComposer::Add(const AffineParameters& turn) {
   STOKER_CHECK(!filled_);
+  const Matrix before = gather_.matrix;
   Append(turn.matrix);
+  if (turn.interpolation == v1::INTERPOLATION_NEAREST && !gather_.bilinear && !resized_ && IsShift(before)) {
+    const auto fixed = FixedAffineMapOf(turn.matrix, size_);
+    gather_.is_fixed = fixed.has_value();
+    gather_.fixed = fixed.value_or(FixedAffineMap{});
+    gather_.fixed[2] += static_cast<int64_t>(before[2]) << kFixedAffineBits;
+    gather_.fixed[5] += static_cast<int64_t>(before[5]) << kFixedAffineBits;
+  }
   gather_.bilinear = gather_.bilinear || turn.interpolation == v1::INTERPOLATION_BILINEAR;
   gather_.fill = turn.fill;
   gather_.beyond = GatherDraw::Beyond::kFill;

@@ -9,8 +9,9 @@ namespace stoker {
 
 // Merges geometric ops that follow each other into one GatherDraw. One thread at a time.
 //
-// Crops, pads and flips are exact. A resize and a turn become a single bilinear gather, so pixels are interpolated only
-// once. A crop hides the pixels outside of it from a resize after it, but not from one before it.
+// Crops, pads and flips are exact, and so is a turn to the nearest pixel among them, but for flips before it. A resize
+// and a turn become a single bilinear gather, so pixels are interpolated only once. A crop hides the pixels outside of
+// it from a resize after it, but not from one before it.
 //
 // Not every sequence can be merged; DeviceSteps starts a new step where it cannot:
 //   - after a turn or a pad only flips may follow, and crops that stay inside the image;

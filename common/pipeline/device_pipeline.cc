@@ -603,7 +603,7 @@ class DevicePipeline::Builder {
   bool moves_maps_ = false;
   std::vector<double> scale_, bias_, erase_value_, erase_scale_;
   std::map<int, NativeImage> native_;  // by field
-  std::vector<int> labels_;  // fields that were smoothed or mixed
+  std::vector<int> labels_;            // fields that were smoothed or mixed
 };
 
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,

@@ -44,6 +44,11 @@ struct GatherDraw {
   Window window;
   Beyond beyond = Beyond::kFill;
   std::array<uint8_t, 3> fill = {0, 0, 0};  // the fill color; unless there are three channels, fill[0] is used for all
+
+  // With `is_fixed`, which is of nearest only, positions are found in 1/2^16 pixel: see FixedAffineMap in
+  // common/ops/affine_matrix.h. They round otherwise than `matrix` does.
+  bool is_fixed = false;
+  std::array<int64_t, 6> fixed = {};
 };
 
 // Gives each pixel a new color. Images have three channels.

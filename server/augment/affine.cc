@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "common/check.h"
+#include "common/ops/affine_matrix.h"
 #include "server/augment/gather.h"
 #include "server/augment/pixel.h"
 
@@ -17,7 +17,7 @@ using Matrix = std::array<double, 6>;
 
 // Coordinates of equally spaced points, in 1/2^16 pixel, as PIL computes them for nearest.
 struct Line {
-  static constexpr int kFractionBits = 16;
+  static constexpr int kFractionBits = kFixedAffineBits;
   int64_t start, step;
 
   int64_t Pixel(int64_t i) const { return (start + i * step) >> kFractionBits; }
@@ -39,19 +39,6 @@ void Clip(const Line& line, int64_t pixels, int64_t& first, int64_t& end) {
   }
 }
 
-// Returns the matrix in fixed point with 16 fraction bits, or nothing where PIL would not use that: a corner of the
-// image is taken too far away. The offsets are those of the center of the first pixel.
-std::optional<std::array<int64_t, 6>> Fixed(const Matrix& m, ImageSize size) {
-  constexpr double kLimit = 32768;
-  for (double y : {0.0, static_cast<double>(size.height)})
-    for (double x : {0.0, static_cast<double>(size.width)})
-      if (!(std::abs(x * m[0] + y * m[1] + m[2]) < kLimit && std::abs(x * m[3] + y * m[4] + m[5]) < kLimit))
-        return std::nullopt;
-  const auto fixed = [](double value) { return static_cast<int64_t>(std::floor(value * 65536.0 + 0.5)); };
-  return std::array<int64_t, 6>{fixed(m[0]), fixed(m[1]), fixed(m[2] + m[0] * 0.5 + m[1] * 0.5),
-                                fixed(m[3]), fixed(m[4]), fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)};
-}
-
 template <int kPixelBytes>
 void CopyAlong(const ImageView& in, Line x, Line y, int64_t first, int64_t end, uint8_t* out) {
   const uint8_t* const pixels = in.pixels;
@@ -62,7 +49,7 @@ void CopyAlong(const ImageView& in, Line x, Line y, int64_t first, int64_t end, 
     CopyPixel(pixels + y.Pixel(0) * stride + x.Pixel(0) * kPixelBytes, out + i * kChannels);
 }
 
-void NearestFixed(const std::array<int64_t, 6>& m, const Color& fill, const ImageView& in, uint8_t* out) {
+void NearestFixed(const FixedAffineMap& m, const Color& fill, const ImageView& in, uint8_t* out) {
   const auto [height, width] = in.size;
   for (int64_t row = 0; row < height; ++row, out += width * kChannels) {
     const Line x = {m[2] + row * m[1], m[0]}, y = {m[5] + row * m[4], m[3]};
@@ -153,7 +140,7 @@ void ApplyAffine(const AffineParameters& warp, const ImageView& in, uint8_t* out
   if (warp.interpolation == v1::INTERPOLATION_BILINEAR) return GatherBilinear(warp.fill, in, out, for_each_position);
   STOKER_CHECK(warp.interpolation == v1::INTERPOLATION_NEAREST);
   if (m[1] == 0 && m[3] == 0) return NearestScaled(warp, in, out);
-  const auto fixed = Fixed(m, in.size);
+  const auto fixed = FixedAffineMapOf(m, in.size);
   if (fixed.has_value()) return NearestFixed(*fixed, warp.fill, in, out);
   GatherNearest(warp.fill, in, out, for_each_position);
 }

@@ -71,8 +71,8 @@ size_t LastThatMakes(const std::vector<PlannedStep>& steps) {
   return last;
 }
 
-// Returns room in `batch` for what step `i` makes, where no other step makes an image before the next own op. Null where
-// there is no such op, or no room.
+// Returns room in `batch` for what step `i` makes, where no other step makes an image before the next own op. Null
+// where there is no such op, or no room.
 uint8_t* RoomAfter(size_t i, const std::vector<PlannedStep>& steps, OwnBatch& batch) {
   do {
     if (++i == steps.size()) return nullptr;
@@ -223,9 +223,7 @@ absl::StatusOr<size_t> Augmenter::CarryOut(const ImagePlan& plan, Place place, s
         continue;
       }
       if (batch != nullptr) waiting = RoomAfter(i, steps, *batch);
-      made = i == last            ? out.data()
-             : waiting != nullptr ? waiting
-                                  : Reserve(Bytes(planned.made.size), back_);
+      made = i == last ? out.data() : waiting != nullptr ? waiting : Reserve(Bytes(planned.made.size), back_);
     }
     absl::Status status;
     std::visit(Run{*this, planned, current, made, interrupt, status}, planned.step.action);

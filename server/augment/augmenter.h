@@ -68,8 +68,8 @@ class Augmenter {
   struct Run;
   struct Place;
 
-  // Carries out the steps of `plan` from `place` on, up to an own op that `batch` has room for, if there is one. Returns
-  // the number of the step that it stopped before.
+  // Carries out the steps of `plan` from `place` on, up to an own op that `batch` has room for, if there is one.
+  // Returns the number of the step that it stopped before.
   absl::StatusOr<size_t> CarryOut(const ImagePlan& plan, Place place, std::span<uint8_t> out, OwnBatch* batch,
                                   const Interrupt& interrupt);
 

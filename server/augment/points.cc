@@ -267,7 +267,7 @@ std::vector<LeftBox> BoxesLeft(std::span<const OpParameters> ops, ImageSize size
   const AllDisplacements displacements = boxes.empty() ? AllDisplacements() : DisplacementsOf(ops, size);
   std::vector<LeftBox> left;
   for (size_t i = 0; i < boxes.size(); i += kBoxNumbers) {
-    Box box = ReadBox(&boxes[i], format);
+    auto box = ReadBox(&boxes[i], format);
     if (MoveBy(ops, displacements, size, box))
       left.push_back({static_cast<uint32_t>(i / kBoxNumbers), {box.first.x, box.first.y, box.last.x, box.last.y}});
   }

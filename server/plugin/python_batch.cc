@@ -8,14 +8,10 @@
 namespace stoker {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
 // What asks for an op with longer values goes by itself, so that a request stays short.
 constexpr size_t kMostValueBytes = 4096;
 
-size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-size_t PixelBytes(ImageSize size) { return static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3; }
+size_t Aligned(size_t bytes) { return (bytes + kImageAlignment - 1) / kImageAlignment * kImageAlignment; }
 
 }  // namespace
 
@@ -40,11 +36,11 @@ void PythonBatch::Truncate(size_t count) { images_.resize(std::min(count, images
 void PythonBatch::Run(const std::function<bool()>& stop) {
   std::vector<PythonProcess::Image> images;
   for (const Image& image : images_)
-    images.push_back({{image.op->number(), image.values}, image.key, image.size, image.size_after, image.in, image.out});
+    images.push_back(
+        {{image.op->number(), image.values}, image.key, image.size, image.size_after, image.in, image.out});
   room_.Clear();
-  status_ = processes_->With([&](PythonProcess& process) {
-    return process.ApplyAll(room_, static_cast<uint32_t>(number_), images, stop);
-  });
+  status_ = processes_->With(
+      [&](PythonProcess& process) { return process.ApplyAll(room_, static_cast<uint32_t>(number_), images, stop); });
   results_.clear();
   // The process may still write; what it wrote is looked at once.
   for (size_t i = 0; i < images_.size(); ++i) results_.push_back(room_.ResultOf(i));

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kProtocol = 2;  // _PROTOCOL of _op_worker.py
-constexpr size_t kMostArguments = 64;
+constexpr size_t kMostOffered = 64;
 
 absl::Status Strange(const std::string& what) {
   return absl::FailedPreconditionError(
@@ -47,7 +47,7 @@ absl::StatusOr<PythonOffer> OfferOf(const Json& op) {
   for (const Json& argument : op.at("arguments")) {
     const std::string name = argument.at("name").get<std::string>();
     const std::optional<OwnValue> value = ValueOf(argument);
-    if (name.empty() || !value.has_value() || offer.arguments.size() == kMostArguments)
+    if (name.empty() || !value.has_value() || offer.arguments.size() == kMostOffered)
       return Strange(absl::StrCat("argument '", PrintableName(name), "' of '", offer.name, "'"));
     offer.arguments.push_back({name, *value, argument.at("required").get<bool>()});
   }

@@ -74,7 +74,9 @@ absl::StatusOr<ImageSize> PythonOp::SizeAfter(const std::vector<OwnValue>& value
     const auto known = sizes_.find(key);
     if (known != sizes_.end()) return known->second;
   }
-  const auto after = processes_->With([&](PythonProcess& process) { return process.SizeAfter({number_, coded}, size); });
+  const auto after = processes_->With([&](PythonProcess& process) {
+    return process.SizeAfter({number_, coded}, size);
+  });
   if (absl::IsAborted(after.status())) return absl::FailedPreconditionError(Blame(after.status()).message());
   if (!after.ok()) return Blame(after.status());
   STOKER_RETURN_IF_ERROR(CheckSizeAfter(*this, size, *after));

@@ -30,7 +30,6 @@ namespace {
 constexpr absl::Duration kStartPatience = absl::Minutes(5);
 
 constexpr size_t kMostMessage = size_t{1} << 17;
-constexpr size_t kAlignment = 64;  // _ALIGNMENT of _op_worker.py
 
 // Libraries start threads of their own by these. There is a process for each core already.
 constexpr const char* kOneThread[] = {"OMP_NUM_THREADS=1",     "OPENBLAS_NUM_THREADS=1",   "MKL_NUM_THREADS=1",
@@ -43,8 +42,6 @@ template <typename Struct>
 std::string_view BytesOf(const Struct& bytes) {
   return {reinterpret_cast<const char*>(&bytes), sizeof bytes};
 }
-
-size_t PixelBytes(ImageSize size) { return static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3; }
 
 absl::Status SystemError(const char* what) {
   return absl::InternalError(absl::StrCat("cannot ", what, " for an op in Python: ", std::strerror(errno)));
@@ -248,7 +245,7 @@ absl::Status PythonProcess::Reserve(size_t bytes) {
 absl::Status PythonProcess::Apply(const Call& call, const DrawKey& key, const uint8_t* in, ImageSize size, uint8_t* out,
                                   ImageSize size_after) {
   const size_t in_bytes = PixelBytes(size), out_bytes = PixelBytes(size_after);
-  const size_t out_offset = (in_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t out_offset = (in_bytes + kImageAlignment - 1) / kImageAlignment * kImageAlignment;
   STOKER_RETURN_IF_ERROR(Reserve(out_offset + out_bytes));
   std::memcpy(pixels_, in, in_bytes);
   const OneCore core(process_, core_);
@@ -274,9 +271,8 @@ absl::Status PythonProcess::ApplyAll(PythonRoom& room, uint32_t number, std::spa
     all.push_back({call, 0, image.size.height, image.size.width, image.size_after.height, image.size_after.width,
                    Draws::MixedKey(image.key), image.key.position, image.in, image.out});
   }
-  const RoomRequest request = {.room = number,
-                               .images = static_cast<uint32_t>(all.size()),
-                               .calls = static_cast<uint32_t>(calls.size())};
+  const RoomRequest request = {
+      .room = number, .images = static_cast<uint32_t>(all.size()), .calls = static_cast<uint32_t>(calls.size())};
   std::string more;
   for (const RoomImage& image : all) more += BytesOf(image);
   for (const Call& call : calls) more += BytesOf(RoomCall{call.op, static_cast<uint32_t>(call.values.size())});

@@ -28,8 +28,9 @@ struct PythonOptions {
   int processes = 1;                            // that are started ahead
 };
 
-// A process of Python that has loaded files with ops, and runs them, on one image or on those in a room. Pixels go through
-// memory that both map; what is asked and answered, through a socket. The other end is client/python/stoker/_op_worker.py.
+// A process of Python that has loaded files with ops, and runs them, on one image or on those in a room. Pixels go
+// through memory that both map; what is asked and answered, through a socket. The other end is
+// client/python/stoker/_op_worker.py.
 //
 // One thread at a time. The process ends with this object. When the server is killed it ends by itself, once an op in
 // foreign code lets Python's threads run.
@@ -49,8 +50,8 @@ class PythonProcess {
   };
 
   // Starts a process, and waits until it has loaded `files`. `rooms` are the descriptors of those that it will be asked
-  // to work in. InvalidArgument is what Python says of the files, and FailedPrecondition of a Python that cannot run ops
-  // at all.
+  // to work in. InvalidArgument is what Python says of the files, and FailedPrecondition of a Python that cannot run
+  // ops at all.
   static absl::StatusOr<std::unique_ptr<PythonProcess>> Start(const PythonOptions& options,
                                                               const std::vector<std::string>& files,
                                                               std::span<const int> rooms);
@@ -68,9 +69,9 @@ class PythonProcess {
   absl::Status Apply(const Call& call, const DrawKey& key, const uint8_t* in, ImageSize size, uint8_t* out,
                      ImageSize size_after);
 
-  // Has the op of each of `images` work on it, in room number `number`. Then the room has their results, up to the first
-  // that failed, or until `stop` says that nobody needs them any more. Internal says how the process ended over the image
-  // that is not done.
+  // Has the op of each of `images` work on it, in room number `number`. Then the room has their results, up to the
+  // first that failed, or until `stop` says that nobody needs them any more. Internal says how the process ended over
+  // the image that is not done.
   absl::Status ApplyAll(PythonRoom& room, uint32_t number, std::span<const Image> images,
                         const std::function<bool()>& stop);
 

@@ -15,7 +15,8 @@
 
 namespace stoker {
 
-// The processes that run one server's ops, and the rooms that they share with it: one of each for a worker. Thread-safe.
+// The processes that run one server's ops, and the rooms that they share with it: one of each for a worker.
+// Thread-safe.
 class PythonProcesses {
  public:
   PythonProcesses(std::vector<std::string> files, PythonOptions options)

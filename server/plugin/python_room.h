@@ -8,18 +8,28 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/fields/image_size.h"
 
 namespace stoker {
 
-// Memory that a server and all its processes of Python map. It holds the images of one request, and what became of each:
+// Where an image may begin in memory that is shared with Python: at multiples of this, _ALIGNMENT of _op_worker.py.
+inline constexpr size_t kImageAlignment = 64;
+
+// Returns the bytes of an image of `size`, H×W×3.
+inline size_t PixelBytes(ImageSize size) {
+  return static_cast<size_t>(size.height) * static_cast<size_t>(size.width) * 3;
+}
+
+// Memory that a server and all its processes of Python map. It holds the images of one request, and what became of
+// each:
 //
 //   byte     bytes
 //   0        16 × 16    for each image: result, place, bytes of text, and 0, each a uint32
 //   256      16 × 4096  for each image: text
 //   65792    …          images
 //
-// `result` is 0 until the image is done, so that it also tells how far Python is. The last of the first image's numbers is 1
-// once Python should stop. One thread at a time.
+// `result` is 0 until the image is done, so that it also tells how far Python is. The last of the first image's numbers
+// is 1 once Python should stop. One thread at a time.
 class PythonRoom {
  public:
   static constexpr size_t kMostImages = 16, kTextBytes = 4096, kImagesAt = kMostImages * (16 + kTextBytes);

@@ -16,18 +16,18 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kChannels = 3;
+constexpr int64_t kColors = 3;
 
 // What is larger than this is not kept from sample to sample.
 constexpr size_t kKeptBytes = size_t{16} << 20;
 
-void ReleaseLarge(std::vector<uint8_t>& bytes) {
+void ReleaseJoined(std::vector<uint8_t>& bytes) {
   if (bytes.capacity() > kKeptBytes) std::vector<uint8_t>().swap(bytes);
 }
 
 // The bytes of a pixel on the canvas of `output`, whose joined field is `field`.
 int64_t PixelBytes(const ServerPipeline::Output& output, const SourceField& field) {
-  return output.map() ? ByteSize(field.dtype) : kChannels;
+  return output.map() ? ByteSize(field.dtype) : kColors;
 }
 
 uint64_t RowCount(const SourceField& field, std::span<const uint8_t> bytes) {
@@ -54,8 +54,8 @@ absl::Status Joiner::Add(const Task& task, int cell, const SampleBytes& sample, 
 }
 
 void Joiner::Release() {
-  for (std::vector<uint8_t>& field : joined_.fields) ReleaseLarge(field);
-  for (std::vector<uint8_t>* bytes : {&made_, &dense_map_, &values_}) ReleaseLarge(*bytes);
+  for (std::vector<uint8_t>& field : joined_.fields) ReleaseJoined(field);
+  for (std::vector<uint8_t>* bytes : {&made_, &dense_map_, &values_}) ReleaseJoined(*bytes);
 }
 
 absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline::Output& output,
@@ -80,11 +80,11 @@ absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline:
   clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
   const uint8_t* pixels = bytes.data();
   if (!encoded && output.map()) {
-    dense_map_.resize(size.height * size.width * kChannels);
+    dense_map_.resize(size.height * size.width * kColors);
     WriteMapPixels(bytes, field.dtype, dense_map_.data());
     pixels = dense_map_.data();
   }
-  const SourceImage stored = {{pixels, size, static_cast<ptrdiff_t>(size.width * kChannels)}, WholeOf(size)};
+  const SourceImage stored = {{pixels, size, static_cast<ptrdiff_t>(size.width * kColors)}, WholeOf(size)};
   STOKER_RETURN_IF_ERROR(MakeCell(task, plan, encoded ? SourceOf(image_) : stored));
   STOKER_RETURN_IF_ERROR(Place(task, cell, output));
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
@@ -93,7 +93,7 @@ absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline:
 
 absl::Status Joiner::MakeCell(const Task& task, const ImagePlan& plan, const SourceImage& source) {
   const ImageSize size = plan.result();
-  made_.resize(size.height * size.width * kChannels);
+  made_.resize(size.height * size.width * kColors);
   STOKER_RETURN_IF_ERROR(augmenter_.Apply(plan, source, made_, task.interrupt));
   return task.interrupt.status();
 }

@@ -168,13 +168,14 @@ absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample,
 
 absl::Status SampleMaker::MakeRows(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
                                    uint32_t index) {
+  if (task.pipeline.outputs()[field].field.kind() == v1::FIELD_KIND_SPARSE)
+    return MakePlaces(task, field, bytes, writer, index);
   const ServerPipeline::Output& output = task.pipeline.outputs()[field];
   const v1::Dtype dtype = output.field.dtype(), stored = output.cast.has_value() ? output.cast->from : dtype;
   const uint64_t numbers = bytes.size() / ByteSize(stored);
   if (bytes.size() % ByteSize(stored) != 0)
     return absl::DataLossError(
         absl::StrCat("field '", output.field.name(), "' has ", bytes.size(), " bytes, no whole ", DtypeName(stored)));
-  if (output.field.kind() == v1::FIELD_KIND_SPARSE) return MakePlaces(task, field, bytes, writer, index);
   if (field > 0)
     STOKER_RETURN_IF_ERROR(CheckValueCount(task.pipeline.outputs()[field - 1], output, numbers, field, writer));
   STOKER_ASSIGN_OR_RETURN(const std::span<uint8_t> rows, writer.Grow(field, index, numbers * ByteSize(dtype)));
@@ -434,10 +435,8 @@ void SampleMaker::BookAugmenting(StageClock& clock, v1::StageTimes& times) {
 }
 
 absl::Status SampleMaker::BeginView(const Task& task, View& view, const SourceImage& image) {
-  STOKER_ASSIGN_OR_RETURN(const auto step,
-                          augmenter_.Begin(*view.plan, image, view.slot, *batch_, task.interrupt));
-  if (step.has_value())
-    waiting_->images.push_back({*std::move(view.plan), *step, batch_->size() - 1, view.slot});
+  STOKER_ASSIGN_OR_RETURN(const auto step, augmenter_.Begin(*view.plan, image, view.slot, *batch_, task.interrupt));
+  if (step.has_value()) waiting_->images.push_back({*std::move(view.plan), *step, batch_->size() - 1, view.slot});
   return task.interrupt.status();
 }
 

@@ -41,8 +41,16 @@ v1::SpanHeader SpanMaker::Make(const StreamPlan& plan, const Dataset& dataset, c
   header.set_start(span.start);
   header.set_count(span.count);
   header.mutable_times();
-  Job job{plan,   dataset,   plan.OrderOf(span.epoch), span, SpanWriter(plan.pipeline(), span.count, slab),
-          header, interrupt, ahead,                    kept, NewOwnBatch(plan.pipeline().pipeline())};
+  Job job{plan,
+          dataset,
+          plan.OrderOf(span.epoch),
+          span,
+          SpanWriter(plan.pipeline(), span.count, slab),
+          header,
+          interrupt,
+          ahead,
+          kept,
+          NewOwnBatch(plan.pipeline().pipeline())};
   const std::optional<Failure> failure = MakeSamples(job);
   if (failure.has_value()) {
     const uint64_t position = span.start + failure->index, sample = job.order.SampleAt(position);
@@ -80,8 +88,7 @@ void SpanMaker::Tell(Job& job, Place& place) {
         SubstitutionOf(job, place, job.order.SampleAt(job.span.start + place.index), place.first);
 }
 
-v1::Substitution SpanMaker::SubstitutionOf(const Job& job, const Place& place, uint64_t bad,
-                                           const absl::Status& why) {
+v1::Substitution SpanMaker::SubstitutionOf(const Job& job, const Place& place, uint64_t bad, const absl::Status& why) {
   v1::Substitution substitution;
   substitution.set_offset(place.index);
   substitution.set_position(place.position);
@@ -109,8 +116,8 @@ absl::Status SpanMaker::MakeSample(Job& job, Place place, bool may_wait) {
 }
 
 SampleMaker::Task SpanMaker::TaskAt(const Job& job, const Place& place) {
-  return {job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch, place.position,
-          job.interrupt,       job.kept,             place.sample};
+  return {job.plan.pipeline(), job.dataset.schema(), job.plan.seed(), job.span.epoch,
+          place.position,      job.interrupt,        job.kept,        place.sample};
 }
 
 absl::Status SpanMaker::MakeSampleAt(Job& job, Place& place, SampleMaker::Waiting* waiting) try {
@@ -179,8 +186,8 @@ absl::Status SpanMaker::MakeJoined(Job& job, Place& place, SampleMaker::Waiting*
   STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, sample_, *job.header.mutable_times()));
   for (int cell = 1; cell < kMosaicCells && draw.joins; ++cell)
     STOKER_RETURN_IF_ERROR(AddPartner(job, task, cell, place));
-  const SampleMaker::Task joined = {pipeline, pipeline.joining()->schema, job.plan.seed(), job.span.epoch,
-                                    place.position, job.interrupt};
+  const SampleMaker::Task joined = {
+      pipeline, pipeline.joining()->schema, job.plan.seed(), job.span.epoch, place.position, job.interrupt};
   const absl::Status status = MakeOf(job, place, joined, joiner.joined(), waiting);
   joiner.Release();
   return status;

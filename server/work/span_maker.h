@@ -81,8 +81,9 @@ class SpanMaker {
   // among pending_ afterwards.
   absl::Status MakeSample(Job& job, Place place, bool may_wait);
 
-  // Makes the sample, which stands at `place.position` of the epoch, into the span's slots. DataLoss blames the sample's
-  // bytes, FailedPrecondition the pipeline, any other error this machine. If `waiting` is given, the sample may wait.
+  // Makes the sample, which stands at `place.position` of the epoch, into the span's slots. DataLoss blames the
+  // sample's bytes, FailedPrecondition the pipeline, any other error this machine. If `waiting` is given, the sample
+  // may wait.
   absl::Status MakeSampleAt(Job& job, Place& place, SampleMaker::Waiting* waiting);
 
   // As MakeSampleAt, for a sample that is among pending_ afterwards, unless no sample waits.

@@ -1,5 +1,6 @@
-// time-op-calls PYTHON FILE OP SIDE COUNT SPAN: has an op of a file in Python work COUNT times, as a server's worker does,
-// on SPAN images of SIDE × SIDE at a time, and prints the seconds of an image. SPAN 0 asks for each image by itself.
+// time-op-calls PYTHON FILE OP SIDE COUNT SPAN: has an op of a file in Python work COUNT times, as a server's worker
+// does, on SPAN images of SIDE × SIDE at a time, and prints the seconds of an image. SPAN 0 asks for each image by
+// itself.
 //
 // Both begin with images that a pass before the op writes and end with images in a span. What that pass takes to write
 // them to memory of its own is not counted. bench-python-ops runs it.

@@ -1,5 +1,5 @@
-// Whatever a process of Python says of its ops, and leaves in memory of what became of images, a server finds what cannot
-// be. The first byte says which: 0 for an offer, which follows; else what follows is a room, from its beginning.
+// Whatever a process of Python says of its ops, and leaves in memory of what became of images, a server finds what
+// cannot be. The first byte says which: 0 for an offer, which follows; else what follows is a room, from its beginning.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,8 +31,8 @@ void CheckRoom(std::span<const uint8_t> bytes) {
   std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
   for (size_t i = 0; i < PythonRoom::kMostImages; ++i) {
     const PythonRoom::Result result = PythonRoom::Read(head, i);
-    const bool wordless = result.kind == PythonRoom::Result::Kind::kOk ||
-                          result.kind == PythonRoom::Result::Kind::kMissing;
+    const bool wordless =
+        result.kind == PythonRoom::Result::Kind::kOk || result.kind == PythonRoom::Result::Kind::kMissing;
     STOKER_CHECK(wordless ? result.text.empty() : IsUtf8(result.text));
     STOKER_CHECK(result.text.size() <= 4 * PythonRoom::kTextBytes);  // As \xff each.
   }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stoker import Loader, Pipeline, Ragged, RaggedImages, transforms
+from stoker import Loader, Ragged, RaggedImages, transforms
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -92,7 +92,7 @@ def test_three_servers_of_which_one_is_killed_make_what_one_makes(drawings, star
     ops = [transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip(), *ops[name]]
     if name == "sizes":
         ops = [transforms.Resize(64, max_size=96, multiple=8), transforms.RandomHorizontalFlip()]
-        ops = Pipeline(ops, native_size={"max_pixels": 96 * 96})
+        ops = transforms.Pipeline(ops, native_size={"max_pixels": 96 * 96})
 
     def epoch_of(addresses, after_batch=lambda number: None):
         digest = hashlib.sha256()

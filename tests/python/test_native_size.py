@@ -8,9 +8,10 @@ import tarfile
 
 import numpy
 import pytest
+from conftest import documented
 
 import stoker
-from stoker import Loader, Pipeline, RaggedImages
+from stoker import Loader, RaggedImages
 from stoker import transforms as ours
 
 SAMPLES = 24
@@ -45,7 +46,7 @@ def served(images, start_server):
 def loader_of(server, ops=(), native_size=None, **options):
     native_size = native_size or {"max_pixels": 3600}
     options = {"batch_size": 7, "shuffle": False, "last_batch": "partial", "output": "numpy", "as_dict": True, **options}
-    return Loader(server.address, transforms=Pipeline(ops, native_size=native_size), **options)
+    return Loader(server.address, transforms=ours.Pipeline(ops, native_size=native_size), **options)
 
 
 def test_each_image_has_the_size_that_it_is_stored_in(served):
@@ -121,7 +122,7 @@ def test_dtype_casts_them(served):
 def test_an_image_above_the_most_is_a_bad_sample_by_name(served):
     most = max(image_of(number).size // 3 for number in range(SAMPLES)) - 1
     with loader_of(served, native_size={"max_pixels": most}) as loader:
-        with pytest.raises(stoker.DataLossError, match="sample '.*': field 'image' would be an image of .* max_pixels"):
+        with pytest.raises(stoker.DataLossError, match="field .image. would be an image of .*max_pixels"):
             list(loader)
 
 
@@ -136,3 +137,12 @@ def test_the_digest_is_that_of_sizes_and_bytes_whatever_the_spans(served):
     for batch_size in (1, 7, SAMPLES):
         with loader_of(served, batch_size=batch_size) as loader:
             assert loader.digest() == expected.hexdigest()
+
+
+def test_what_the_page_shows_works(served, tmp_path):
+    torch = pytest.importorskip("torch")
+    (tmp_path / "pipeline.yaml").write_text(documented("fields.md", 7))
+    with Loader(served.address, transforms=tmp_path / "pipeline.yaml", batch_size=4, output="torch") as loader:
+        (images,) = next(iter(loader))
+    assert images.values.dtype == torch.bfloat16 and (images.sizes % 28 == 0).all()
+    assert images.patches(28).values.shape[1:] == (28, 28, 3)

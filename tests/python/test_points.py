@@ -267,7 +267,7 @@ def test_a_crop_overlaps_a_box_by_what_was_drawn(served, box_format, least):
             moved *= numpy.tile(numpy.array([OUT[1], OUT[0]]) / crop[2:], 2)
             assert numpy.abs(sides_of(batch[box_format][number], box_format) - moved).max() < 1e-3
             seen += 1
-    assert seen > 60
+    assert seen > 40
 
 
 def test_crops_are_drawn_as_torchvision_draws_them(served, v2):

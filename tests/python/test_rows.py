@@ -269,10 +269,25 @@ def test_a_sample_above_its_bound_is_a_bad_one(scenes, start_server, tmp_path):
         assert all(len(blob) <= 20 for batch in loader for blob in batch["blob"])
 
 
-def test_what_the_page_shows_works(tmp_path, scenes, start_server):
+@pytest.mark.parametrize("block", [4, 5, 6])
+def test_what_the_page_shows_works(tmp_path, scenes, start_server, block):
     (tmp_path / "stokerd.yaml").write_text(documented("fields.md", 3).replace("/data/street-objects", str(scenes.parent)))
     server = start_server("--config", tmp_path / "stokerd.yaml")
-    (tmp_path / "pipeline.yaml").write_text(documented("fields.md", 4))
+    (tmp_path / "pipeline.yaml").write_text(documented("fields.md", block))
     with Loader(server.address, transforms=tmp_path / "pipeline.yaml", batch_size=4, output="numpy", as_dict=True) as loader:
         batch = next(iter(loader))
     assert batch["boxes"].box_format == "xyxy" and (batch["boxes"].lengths == batch["classes"].lengths).all()
+
+
+def test_a_sample_made_of_four_is_the_same_from_any_server(tmp_path, scenes, start_server):
+    (tmp_path / "stokerd.yaml").write_text(documented("fields.md", 3).replace("/data/street-objects", str(scenes.parent)))
+    servers = [start_server("--config", tmp_path / "stokerd.yaml") for _ in range(3)]
+    ops = [ours.Mosaic(96, labels=["classes"]), ours.SanitizeBoundingBoxes(labels=["classes"])]
+
+    def digest_of(addresses):
+        with Loader(addresses, transforms=ops, batch_size=4, output="numpy", seed=5) as loader:
+            return loader.digest()
+
+    one = digest_of(servers[0].address)
+    servers[1].stop()
+    assert digest_of([server.address for server in servers]) == one

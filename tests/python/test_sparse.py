@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import stoker
-from stoker import Loader, Pipeline, Sparse
+from stoker import Loader, Sparse
 from stoker import transforms as ours
 
 SAMPLES, SHAPE = 30, (20, 50)
@@ -59,7 +59,7 @@ def served(arrays, start_server):
 
 def loader_of(server, ops=(), **options):
     options = {"batch_size": 7, "shuffle": False, "last_batch": "partial", "output": "numpy", "as_dict": True, **options}
-    return Loader(server.address, transforms=Pipeline(ops), **options)
+    return Loader(server.address, transforms=ours.Pipeline(ops), **options)
 
 
 def test_every_sample_has_its_places_and_values(served):

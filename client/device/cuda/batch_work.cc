@@ -41,16 +41,6 @@ absl::StatusOr<Element> ElementOf(v1::Dtype dtype) {
   }
 }
 
-// Returns the bits of the number 1 in `dtype`.
-uint64_t OneIn(v1::Dtype dtype) {
-  switch (dtype) {
-    case v1::DTYPE_FLOAT32: return std::bit_cast<uint32_t>(1.0f);
-    case v1::DTYPE_FLOAT16: return ToFloat16(1);
-    case v1::DTYPE_BFLOAT16: return ToBfloat16(1);
-    default: return 1;
-  }
-}
-
 // Collects what every sample drew for a step. A sample that drew nothing gets `nothing`, which leaves it as it is.
 template <typename Draw>
 std::vector<Draw> DrawsOf(const std::vector<SampleDraw>& draws, size_t step, const Draw& nothing = {}) {

@@ -229,11 +229,11 @@ struct PadArguments {
   uint64_t fill = 0;
 };
 
-using KernelCall =
-    std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments, LevelTableArguments,
-                 ColorArguments, SharpenArguments, ResampleWeightsArguments, ResampleFirstArguments,
-                 ResampleSecondArguments, BlurDownArguments, BlurAcrossArguments, MaskArguments, EraseArguments,
-                 OneHotArguments, UnpackArguments, WidenArguments, ScaleArguments, MixNumbersArguments, PadArguments, DenseArguments>;
+using KernelCall = std::variant<TransformArguments, MixArguments, GatherArguments, GraySumArguments,
+                                LevelTableArguments, ColorArguments, SharpenArguments, ResampleWeightsArguments,
+                                ResampleFirstArguments, ResampleSecondArguments, BlurDownArguments, BlurAcrossArguments,
+                                MaskArguments, EraseArguments, OneHotArguments, UnpackArguments, WidenArguments,
+                                ScaleArguments, MixNumbersArguments, PadArguments, DenseArguments>;
 
 }  // namespace stoker
 

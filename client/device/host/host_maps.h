@@ -5,8 +5,8 @@
 
 namespace stoker {
 
-// Makes field number `field` of a batch, which is a kMovedMap, on the CPU, and writes it to `out`, which has room for it.
-// A pure function, thread-safe.
+// Makes field number `field` of a batch, which is a kMovedMap, on the CPU, and writes it to `out`, which has room for
+// it. A pure function, thread-safe.
 void MoveMaps(const DevicePipeline& pipeline, const HostBatch& batch, int field, void* out);
 
 }  // namespace stoker

@@ -41,7 +41,8 @@ Tensor NewTensor(const v1::Field& field, int64_t rows, uint8_t*& out) {
 void FillElements(uint64_t fill, int64_t element_bytes, uint8_t* out, int64_t bytes) {
   if (bytes == 0) return;
   std::memcpy(out, &fill, element_bytes);
-  for (int64_t done = element_bytes; done < bytes; done *= 2) std::memcpy(out + done, out, std::min(done, bytes - done));
+  for (int64_t done = element_bytes; done < bytes; done *= 2)
+    std::memcpy(out + done, out, std::min(done, bytes - done));
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ def _random_order(to: Conversion, op: Any, place: str) -> None:
 
 @converts("torchvision", "RandomIoUCrop")
 def _random_iou_crop(to: Conversion, op: Any, place: str) -> None:
-    """Boxes are the field "boxes", and what torchvision leaves for SanitizeBoundingBoxes, rows of "labels" too, goes here."""
+    """Boxes are the field "boxes". What torchvision leaves to SanitizeBoundingBoxes goes here, and its rows of "labels"."""
     crop = ops.RandomIoUCrop(
         op.min_scale,
         op.max_scale,

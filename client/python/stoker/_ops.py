@@ -1064,16 +1064,6 @@ class OneHot(Op):
         super().__init__(num_classes=num_classes, field=field, dtype=dtype_word(dtype), placement=placement)
 
 
-class ToDense(Op):
-    """Makes of a sparse field the array that it stands for, whose other elements are 0. Not torchvision's. Runs on the
-    loader's device only.
-
-    Arguments:
-        field: The field.
-    """
-
-    def __init__(self, field: str, *, placement: Optional[str] = None) -> None:
-        super().__init__(field=field, placement=placement)
 class LabelSmoothing(Op):
     """Smooths labels: makes of each number y of a field of floats (1 − smoothing) · y + smoothing / K, where K classes
     are its last dimension. Szegedy et al., "Rethinking the Inception Architecture for Computer Vision" (2016). Not
@@ -1100,6 +1090,18 @@ class ToPadded(Op):
 
     def __init__(self, field: str, rows: int, fill: Optional[float] = None, *, placement: Optional[str] = None) -> None:
         super().__init__(field=field, rows=rows, fill=fill, placement=placement)
+
+
+class ToDense(Op):
+    """Makes of a sparse field the array that it stands for, whose other elements are 0. Not torchvision's. Runs on the
+    loader's device only.
+
+    Arguments:
+        field: The field.
+    """
+
+    def __init__(self, field: str, *, placement: Optional[str] = None) -> None:
+        super().__init__(field=field, placement=placement)
 
 
 class UnpackBits(Op):

@@ -13,18 +13,18 @@ namespace stoker {
 namespace {
 
 template <typename... Words>
-absl::Status Wrong(const Words&... words) {
+absl::Status BadKey(const Words&... words) {
   return absl::InvalidArgumentError(absl::StrCat(words...));
 }
 
 absl::Status CheckKeys(const v1::FieldFrom& field) {
   if (field.kind() != v1::FIELD_KIND_SPARSE) {
-    if (!field.dense_shape().empty()) return Wrong("dense_shape: is for the kind sparse; leave it out");
-    if (!field.values().empty()) return Wrong("values: is for the kind sparse; leave it out");
+    if (!field.dense_shape().empty()) return BadKey("dense_shape: is for the kind sparse; leave it out");
+    if (!field.values().empty()) return BadKey("values: is for the kind sparse; leave it out");
     return absl::OkStatus();
   }
   if (field.values().empty() && field.dtype() != v1::DTYPE_UNSPECIFIED)
-    return Wrong("dtype: is that of `values` in a JSON document, and there are none; leave it out");
+    return BadKey("dtype: is that of `values` in a JSON document, and there are none; leave it out");
   return absl::OkStatus();
 }
 
@@ -52,10 +52,10 @@ absl::StatusOr<google::protobuf::Map<std::string, v1::FieldFrom>> WithValuesOfSp
   google::protobuf::Map<std::string, v1::FieldFrom> all = asked;
   for (const auto& [name, field] : asked) {
     if (IsCompanion(name))
-      return Wrong("fields.", ShortPrintableName(name),
-                   ": a name has up to 64 letters, digits and underscores, and begins with no digit");
+      return BadKey("fields.", ShortPrintableName(name),
+                    ": a name has up to 64 letters, digits and underscores, and begins with no digit");
     if (const absl::Status status = CheckKeys(field); !status.ok())
-      return Wrong("fields.", ShortPrintableName(name), ".", status.message());
+      return BadKey("fields.", ShortPrintableName(name), ".", status.message());
     if (field.values().empty()) continue;
     all[ValuesName(name)] = ValuesOf(field);
     all[name].clear_dtype();  // It is the values'.
@@ -65,16 +65,16 @@ absl::StatusOr<google::protobuf::Map<std::string, v1::FieldFrom>> WithValuesOfSp
 
 absl::Status CheckIndices(const v1::FieldFrom& asked, const StoredRows& stored) {
   if (stored.are_bytes || !IsWholeNumber(stored.dtype))
-    return Wrong("kind: the indices of sparse are whole numbers, and this is ",
-                 stored.are_bytes ? "bytes" : DtypeName(stored.dtype));
+    return BadKey("kind: the indices of sparse are whole numbers, and this is ",
+                  stored.are_bytes ? "bytes" : DtypeName(stored.dtype));
   if (!asked.shape().empty() || !stored.shape.empty())
-    return Wrong(
+    return BadKey(
         "shape: an index of sparse is one number, a place in the flattened array; dense_shape says the array's");
   if (asked.dense_shape().empty())
-    return Wrong("dense_shape: missing; say the shape of the array that a sample stands for, such as [50000]");
+    return BadKey("dense_shape: missing; say the shape of the array that a sample stands for, such as [50000]");
   if (DenseElements(asked.dense_shape()) == 0)
-    return Wrong("dense_shape: [", absl::StrJoin(asked.dense_shape(), ", "), "] is empty or has more than ",
-                 kMostDenseElements, " elements");
+    return BadKey("dense_shape: [", absl::StrJoin(asked.dense_shape(), ", "), "] is empty or has more than ",
+                  kMostDenseElements, " elements");
   return absl::OkStatus();
 }
 

@@ -241,8 +241,7 @@ TEST(ServerPipelineTest, RefusesMapsThatNoImageFits) {
   device.mutable_ops(1)->set_placement(v1::PLACEMENT_DEVICE);
   EXPECT_TRUE(ServerPipeline::Create(device, kWithMaps).ok());
   device.add_ops()->mutable_cut_mix()->set_num_classes(3);
-  EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(),
-              HasSubstr("CutMix: does not mix 'labels'"));
+  EXPECT_THAT(ServerPipeline::Create(device, kWithMaps).status().message(), HasSubstr("CutMix: does not mix 'labels'"));
 }
 
 // ---- Conversion by the server ----

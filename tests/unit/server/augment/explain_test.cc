@@ -81,6 +81,21 @@ TEST(ExplainTest, TakesALargeImageWhereOpsRefuseAUsualOne) {
 
 TEST(ExplainTest, SaysNothingWhereThereIsNoImage) { EXPECT_THAT(Explained("fields: 'label'"), ElementsAre()); }
 
+// There are no boxes to look at, and yet there is a crop to show.
+TEST(ExplainTest, ShowsACropByBoxesAsOneOfABoxInTheMiddle) {
+  SourceSchema schema = kFolder;
+  schema[1] = {.name = "boxes",
+               .kind = SourceField::Kind::kRows,
+               .dtype = v1::DTYPE_FLOAT32,
+               .shape = {4},
+               .meaning = v1::FIELD_KIND_BOXES,
+               .max_bytes = 160,
+               .typical_bytes = 160};
+  const auto lines = Explained("ops { random_iou_crop {} } ops { resize { size: [ 30, 30 ] } }", schema);
+  ASSERT_EQ(lines.size(), 3);
+  EXPECT_THAT(lines[2], HasSubstr("2. ops[0] RandomIoUCrop + ops[1] Resize: crop and resize to 30×30"));
+}
+
 TEST(ExplainTest, NamesTheOpsThatMoveAMap) {
   SourceSchema schema = kFolder;
   schema[1] = {.name = "mask", .kind = SourceField::Kind::kEncodedImage, .meaning = v1::FIELD_KIND_LABEL_MAP};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/ops/ops.h"
+#include "common/pipeline/server_pipeline.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -144,6 +145,34 @@ TEST_F(OpLibraryTest, WhatAnOpSaysIsMadeText) {
 
 TEST_F(OpLibraryTest, WrongBoundsOfDrawsEndNothing) {
   EXPECT_TRUE(absl::IsDataLoss(Apply("name: 'shift' arguments { name: 'mode' value: 'bounds' }", {4, 4}).status()));
+}
+
+TEST_F(OpLibraryTest, AnOpThatChangesTheSizeIsRefusedWhereOtherFieldsLieOnTheImage) {
+  const SourceField image = {.name = "image", .kind = SourceField::Kind::kEncodedImage};
+  const SourceField mask = {
+      .name = "mask", .kind = SourceField::Kind::kEncodedImage, .meaning = v1::FIELD_KIND_LABEL_MAP};
+  const SourceField boxes = {.name = "boxes",
+                             .kind = SourceField::Kind::kRows,
+                             .dtype = v1::DTYPE_FLOAT32,
+                             .shape = {4},
+                             .meaning = v1::FIELD_KIND_BOXES,
+                             .max_bytes = 64,
+                             .typical_bytes = 32};
+  const std::string crop = "ops { center_crop { size: 9 } } ";
+  const std::string cut = "ops { own_op { name: 'cut' arguments { name: 'by' value: '2' } } } ";
+  const std::string nested =
+      "ops { random_apply { transforms { own_op { name: 'cut' arguments { name: 'by' value: "
+      "'2' } } } } } ops { center_crop { size: 5 } } ";
+  for (const SourceField& field : {mask, boxes})
+    for (const std::string& ops : {crop + cut, crop + nested}) {
+      const absl::Status status = ServerPipeline::Create(Parse(ops), {image, field}).status();
+      EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr("the own op 'cut' changes the image's size, and '" + field.name +
+                            "', which lies on the image, cannot follow; name the other fields in pipeline.fields"));
+      EXPECT_TRUE(ServerPipeline::Create(Parse(ops + "fields: 'image'"), {image, field}).ok());
+      EXPECT_TRUE(ServerPipeline::Create(Parse(crop + "ops { own_op { name: 'shift' } }"), {image, field}).ok());
+    }
 }
 
 TEST_F(OpLibraryTest, APipelineHoldsAFew) {

@@ -53,7 +53,8 @@ TEST(PythonRoomTest, ImagesAreDoneOneAfterTheOther) {
 std::string Refusal(const std::string& text) { return std::string(ParseOffer(text).status().message()); }
 
 std::string Op(const std::string& more) {
-  return absl::StrCat(R"({"protocol":2,"ops":[{"file":"f","summary":"s","made_of":"m","changes_size":false,)", more, "}]}");
+  return absl::StrCat(R"({"protocol":2,"ops":[{"file":"f","summary":"s","made_of":"m","changes_size":false,)", more,
+                      "}]}");
 }
 
 TEST(PythonOfferTest, ReadsWhatAProcessOffers) {
@@ -73,8 +74,9 @@ TEST(PythonOfferTest, RefusesWhatIsNoOffer) {
   EXPECT_THAT(Refusal(R"({"protocol":1,"ops":[]})"), HasSubstr("its package stoker is of another version"));
   EXPECT_THAT(Refusal(Op(R"("name":"Salt","version":1,"arguments":[])")), HasSubstr("'Salt' is no name"));
   EXPECT_THAT(Refusal(Op(R"("name":"salt","version":-1,"arguments":[])")), HasSubstr("version -1 of 'salt'"));
-  EXPECT_THAT(Refusal(Op(R"("name":"salt","version":1,"arguments":[{"name":"a","type":"int","default":1.5,"required":true}])")),
-              HasSubstr("argument 'a' of 'salt'"));
+  EXPECT_THAT(
+      Refusal(Op(R"("name":"salt","version":1,"arguments":[{"name":"a","type":"int","default":1.5,"required":true}])")),
+      HasSubstr("argument 'a' of 'salt'"));
 }
 
 }  // namespace

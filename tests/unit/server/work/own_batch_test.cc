@@ -61,7 +61,8 @@ class Batch : public OwnBatch {
   uint8_t* Add(const OwnParameters& own, ImageSize size) override {
     if (images_.size() == kRoom) return nullptr;
     ++log_.added;
-    images_.push_back({own, size, Bytes(size.height * size.width * 3), Bytes(own.size.height * own.size.width * 3), {}});
+    images_.push_back(
+        {own, size, Bytes(size.height * size.width * 3), Bytes(own.size.height * own.size.width * 3), {}});
     return images_.back().in.data();
   }
   size_t size() const override { return images_.size(); }
@@ -111,9 +112,7 @@ class Darken : public LoadedOp {
     ++log_.alone;
     return Work(log_, {this, values, key, size_after}, in, size, out);
   }
-  std::unique_ptr<OwnBatch> NewBatch() const override {
-    return log_.batches ? std::make_unique<Batch>(log_) : nullptr;
-  }
+  std::unique_ptr<OwnBatch> NewBatch() const override { return log_.batches ? std::make_unique<Batch>(log_) : nullptr; }
 
  private:
   Log& log_;
@@ -181,15 +180,16 @@ TEST_F(OwnBatchTest, ASpanIsWhatItsSamplesAreOneByOne) {
   const std::string flip = "ops { random_horizontal_flip {} } ";
   const std::string erase = "ops { random_erasing { p: 0.7 } } ", jitter = "ops { color_jitter { brightness: 0.4 } } ";
   for (const std::string& pipeline : {
-           kCrop + kDarken,                            // the last pass
-           kCrop + kDarken + flip + jitter,            // passes behind it, in place and not
-           kCrop + kDarken + erase,                    // in place alone
-           kCrop + jitter + erase + kDarken,           // in place before it
-           kDarken + kCrop,                            // the first pass, on images of several sizes
-           kCrop + kHalve + kDarken,                   // another own op behind it
+           kCrop + kDarken,                                       // the last pass
+           kCrop + kDarken + flip + jitter,                       // passes behind it, in place and not
+           kCrop + kDarken + erase,                               // in place alone
+           kCrop + jitter + erase + kDarken,                      // in place before it
+           kDarken + kCrop,                                       // the first pass, on images of several sizes
+           kCrop + kHalve + kDarken,                              // another own op behind it
            "ops { center_crop { size: 40 } } " + kHalve + kCrop,  // a crop that copies nothing
            "ops { random_apply { p: 0.5 transforms { own_op { name: 'darken' } } } } " + kCrop,
-           "ops { random_choice { transforms { own_op { name: 'darken' } } transforms { own_op { name: 'halve' } } } } " +
+           "ops { random_choice { transforms { own_op { name: 'darken' } } transforms { own_op { name: 'halve' } } } "
+           "} " +
                kCrop,
            "views { name: 'a' count: 3 " + kCrop + kDarken + "} views { name: 'b' " + kCrop + "} ",
        }) {

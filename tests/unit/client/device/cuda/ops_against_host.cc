@@ -264,12 +264,11 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   MakeSparse(rows, random, tags, nullptr);
   values.rows.field = 2, text_field.rows.field = 5;
   words.rows.field = 6, word_values.rows.field = 7, tags.rows.field = 8;
-  HostBatch batch = {
-      9,
-      3,
-      positions,
-      {images, labels, {}, packed, vectors, {}, {}, {}, {}, {soft_bytes, soft_labels.size() * 4}},
-      nullptr};
+  HostBatch batch = {9,
+                     3,
+                     positions,
+                     {images, labels, {}, packed, vectors, {}, {}, {}, {}, {soft_bytes, soft_labels.size() * 4}},
+                     nullptr};
   batch.variable = {values.rows, text_field.rows, words.rows, word_values.rows, tags.rows};
   if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
 
