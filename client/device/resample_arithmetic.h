@@ -72,7 +72,7 @@ class OutputTaps {
   constexpr int64_t first() const { return first_; }
   constexpr int64_t taps() const { return taps_; }
 
-  // Of pixels that are repeated beyond the border, the border's has all weights.
+  // Where pixels are repeated beyond the border, the border's pixel has all their weights.
   constexpr double Weight(int64_t tap) const {
     int64_t begin = first_ + tap, end = begin + 1;
     if (Kernel::kRepeatsBorder && tap == 0) begin = from_;

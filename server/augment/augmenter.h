@@ -51,9 +51,9 @@ class Augmenter {
   absl::Status Apply(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                      const Interrupt& interrupt = {});
 
-  // As Apply, but it stops before the first own op that `batch` has room for, and returns the number of its step; none
-  // where it carried out the whole plan. The op's image is then the last one of the batch. After an error the batch may
-  // have one too many.
+  // Does what Apply does, but stops before the first own op that `batch` has room for, and returns the number of its
+  // step; none where it carried out the whole plan. The op's image is then the last one of the batch. After an error
+  // the batch may have one too many.
   absl::StatusOr<std::optional<size_t>> Begin(const ImagePlan& plan, const SourceImage& image, std::span<uint8_t> out,
                                               OwnBatch& batch, const Interrupt& interrupt);
 

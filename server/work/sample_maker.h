@@ -64,9 +64,9 @@ class SampleMaker {
   absl::Status Make(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                     v1::StageTimes& times);
 
-  // As Make, in two parts. Begin makes each image up to the first own op that `batch` has room for, and keeps what it
-  // needs of `sample`. Finish makes the rest, once the batch was run. Begin may be called for other samples in between;
-  // Finish is called in the samples' order.
+  // They do what Make does, in two parts. Begin makes each image up to the first own op that `batch` has room for, and
+  // keeps what it needs of `sample`. Finish makes the rest, once the batch was run. Begin may be called for other
+  // samples in between; Finish is called in the samples' order.
   absl::Status Begin(const Task& task, const SampleBytes& sample, SpanWriter& writer, uint32_t index,
                      v1::StageTimes& times, OwnBatch& batch, Waiting& waiting);
   absl::Status Finish(const Task& task, const OwnBatch& batch, Waiting& waiting, SpanWriter& writer, uint32_t index,

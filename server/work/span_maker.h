@@ -86,7 +86,7 @@ class SpanMaker {
   // may wait.
   absl::Status MakeSampleAt(Job& job, Place& place, SampleMaker::Waiting* waiting);
 
-  // As MakeSampleAt, for a sample that is among pending_ afterwards, unless no sample waits.
+  // Does what MakeSampleAt does, for a sample that is among pending_ afterwards, unless no sample waits.
   absl::Status BeginSampleAt(Job& job, const Place& place);
 
   // Makes the sample of `bytes`.

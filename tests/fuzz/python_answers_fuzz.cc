@@ -34,7 +34,7 @@ void CheckRoom(std::span<const uint8_t> bytes) {
     const bool wordless =
         result.kind == PythonRoom::Result::Kind::kOk || result.kind == PythonRoom::Result::Kind::kMissing;
     STOKER_CHECK(wordless ? result.text.empty() : IsUtf8(result.text));
-    STOKER_CHECK(result.text.size() <= 4 * PythonRoom::kTextBytes);  // As \xff each.
+    STOKER_CHECK(result.text.size() <= 4 * PythonRoom::kTextBytes);  // Each byte may be told as \xff.
   }
 }
 

@@ -111,7 +111,7 @@ TEST(DevicePipelineTest, ResizesThatWeighMorePixelsHavePassesOfTheirOwn) {
   EXPECT_EQ(Steps(OnDevice({"resize { size: [5, 5] interpolation: INTERPOLATION_NEAREST }"})), "gather 0");
 }
 
-// Of each change that a policy may draw: geometry, colors, sharpness.
+// There is one of each change that a policy may draw: geometry, colors, sharpness.
 TEST(DevicePipelineTest, PoliciesHaveAPassForEachKindOfChange) {
   const std::string flip = "random_horizontal_flip {}", gray = "random_grayscale {}";
   EXPECT_EQ(Steps(OnDevice({flip, "trivial_augment_wide {}", gray})),

@@ -76,7 +76,7 @@ TEST(NativeSizeTest, ImagesAreFieldsOfPixelsAndOfSizes) {
   EXPECT_EQ(image.typical_bytes(), 7200);
   EXPECT_EQ(sizes.name(), "image.sizes");
   EXPECT_EQ(sizes.dtype(), v1::DTYPE_INT32);
-  EXPECT_EQ(pipeline->span_samples(), 128);  // As many as usual ones make 1 MiB.
+  EXPECT_EQ(pipeline->span_samples(), 128);  // So many usual samples make 1 MiB.
 }
 
 TEST(NativeSizeTest, ThePixelsAreThoseThatTheSameOpsMakeOfOneSize) {

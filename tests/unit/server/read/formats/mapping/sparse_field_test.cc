@@ -49,7 +49,7 @@ TEST(SparseFieldTest, ValuesAreAsManyAsIndices) {
                                                     &asked["words"]));
   const auto mapping = MapFields(asked, SparseColumns(), "column");
   ASSERT_TRUE(mapping.ok()) << mapping.status();
-  EXPECT_EQ(mapping->fields[0].field.max_bytes, 800);  // Of 8 bytes each.
+  EXPECT_EQ(mapping->fields[0].field.max_bytes, 800);  // A number has 8 bytes.
   EXPECT_EQ(mapping->fields[1].field.max_bytes, 400);
   EXPECT_EQ(mapping->fields[1].field.typical_bytes, 40);
 }
