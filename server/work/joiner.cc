@@ -146,7 +146,7 @@ void Joiner::AddRows(const Task& task, int cell, const SampleBytes& sample) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::vector<uint8_t>& bytes = sample.fields[outputs[i].source];
     std::vector<uint8_t>& joined = joined_.fields[outputs[i].source];
-    if (outputs[i].image || outputs[i].map()) continue;
+    if (outputs[i].image || outputs[i].map() || outputs[i].sizes) continue;
     const bool joins =
         outputs[i].points() || std::find(joining.labels.begin(), joining.labels.end(), i) != joining.labels.end();
     if (cell == 0) joined.clear();

@@ -286,6 +286,17 @@ TEST(JoinerTest, EncodedImagesAreDecodedIntoTheirCells) {
   EXPECT_GT(substituted, 0);
 }
 
+TEST(JoinerTest, ACanvasOfNativeSizeIsThatOfOneSize) {
+  const Tiles tiles(8);
+  const StreamPlan one = Plan(kMosaic, tiles);
+  const StreamPlan native =
+      Plan(std::string(kMosaic) + "native_size { max_pixels: 25600 } fields: ['boxes', 'classes', 'image']", tiles);
+  const Made expected = Make(one, tiles, 3), made = Make(native, tiles, 3);
+  ASSERT_FALSE(made.header.has_error()) << made.header.error().message();
+  EXPECT_EQ(made.fields[2], expected.fields[2]);
+  EXPECT_THAT(ValuesOf<int32_t>(made.fields[3]), ElementsAre(kCanvas, kCanvas));
+}
+
 TEST(JoinerTest, APipelineThatCannotJoinIsRefusedByName) {
   const Tiles tiles(4);
   const auto refusal = [&](const std::string& text) {
