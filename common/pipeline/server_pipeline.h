@@ -52,8 +52,8 @@ class ServerPipeline {
     // The members below are for images and maps.
     int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
     uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
-    int first_op = 0;                         // ops before this one were applied when the dataset was prepared
-    std::optional<ImageSize> stored;          // the size of its stored image, where that is not encoded
+    int first_op = 0;                         // ops before this one were applied to what is stored, or by a Mosaic
+    std::optional<ImageSize> stored;          // the size of its image before that op, where that is not encoded
   };
 
   // Joins `pipeline`, which need not be valid, to a dataset's `schema`. InvalidArgument names the op or field that does
@@ -84,8 +84,7 @@ class ServerPipeline {
   // boxes or keypoints, first_op is 1, and `stored` the canvas.
   struct Joining {
     v1::Mosaic op;                // its defaults written out
-    std::optional<size_t> boxes;  // the output of the boxes
-    std::vector<size_t> labels;   // outputs with a row for each box
+    std::optional<BoxRows> rows;  // where boxes are sent: the first of them, and what goes with them
     SourceSchema schema;          // the dataset's, as the joined sample has it: images and maps are stored as pixels
   };
   const std::optional<Joining>& joining() const { return joining_; }

@@ -50,15 +50,14 @@ absl::Status ServerPipeline::FinishJoining() {
     const Output& output = outputs_[i];
     if (output.image || output.map() || output.points())
       joining_->schema[output.source] = Joined(joining_->schema[output.source], canvas);
-    if (output.field.kind() == v1::FIELD_KIND_BOXES && !joining_->boxes.has_value()) joining_->boxes = i;
+    if (output.field.kind() == v1::FIELD_KIND_BOXES && !joining_->rows.has_value()) joining_->rows = BoxRows{i, {}};
   }
   for (const std::string& name : joining_->op.labels()) {
     absl::StatusOr<size_t> field = RowsNamed("labels", name);
     if (!field.ok()) return wrong(field.status().message());
-    if (!joining_->boxes.has_value())
-      return wrong("labels: '", name, "' has a row for each box, and no boxes are sent");
+    if (!joining_->rows.has_value()) return wrong("labels: '", name, "' has a row for each box, and no boxes are sent");
     if (outputs_[*field].points()) return wrong("labels: '", name, "' lies on the image, and is joined anyway");
-    joining_->labels.push_back(*field);
+    joining_->rows->followers.push_back(*field);
   }
   return absl::OkStatus();
 }

@@ -36,6 +36,13 @@ uint64_t RowCount(const SourceField& field, std::span<const uint8_t> bytes) {
   return bytes.size() / row;
 }
 
+// Whether output number `output` has a row for each box.
+bool IsLabel(const ServerPipeline::Joining& joining, size_t output) {
+  if (!joining.rows.has_value()) return false;
+  const std::vector<size_t>& labels = joining.rows->followers;
+  return std::find(labels.begin(), labels.end(), output) != labels.end();
+}
+
 }  // namespace
 
 absl::Status Joiner::Add(const Task& task, int cell, const SampleBytes& sample, v1::StageTimes& times) {
@@ -127,16 +134,17 @@ absl::Status Joiner::CheckRows(const Task& task, const SampleBytes& sample) cons
       return absl::DataLossError(
           absl::StrCat("field '", output.field.name(), "' has ", bytes, " bytes, no whole ", DtypeName(dtype)));
   }
-  for (const size_t label : joining.labels) {
-    const auto rows = [&](size_t output) {
-      const int source = outputs[output].source;
-      return RowCount(task.schema[source], sample.fields[source]);
-    };
-    if (rows(label) == rows(*joining.boxes)) continue;
-    return absl::DataLossError(absl::StrCat("field '", outputs[label].field.name(), "' has ", rows(label),
-                                            " rows, and '", outputs[*joining.boxes].field.name(), "' has ",
-                                            rows(*joining.boxes), "; each box needs one"));
-  }
+  if (!joining.rows.has_value()) return absl::OkStatus();
+  const auto rows_of = [&](size_t output) {
+    const int source = outputs[output].source;
+    return RowCount(task.schema[source], sample.fields[source]);
+  };
+  const uint64_t boxes = rows_of(joining.rows->boxes);
+  for (const size_t label : joining.rows->followers)
+    if (rows_of(label) != boxes)
+      return absl::DataLossError(absl::StrCat("field '", outputs[label].field.name(), "' has ", rows_of(label),
+                                              " rows, and '", outputs[joining.rows->boxes].field.name(), "' has ",
+                                              boxes, "; each box needs one"));
   return absl::OkStatus();
 }
 
@@ -147,12 +155,10 @@ void Joiner::AddRows(const Task& task, int cell, const SampleBytes& sample) {
     const std::vector<uint8_t>& bytes = sample.fields[outputs[i].source];
     std::vector<uint8_t>& joined = joined_.fields[outputs[i].source];
     if (outputs[i].image || outputs[i].map() || outputs[i].sizes) continue;
-    const bool joins =
-        outputs[i].points() || std::find(joining.labels.begin(), joining.labels.end(), i) != joining.labels.end();
     if (cell == 0) joined.clear();
     if (outputs[i].points()) {
       AddPoints(task, cell, outputs[i], bytes);
-    } else if (joins || cell == 0) {
+    } else if (cell == 0 || IsLabel(joining, i)) {
       joined.insert(joined.end(), bytes.begin(), bytes.end());
     }
   }
