@@ -2,14 +2,11 @@
 
 #include <set>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/common/ops/drawn_ops.h"
 
 namespace stoker {
 namespace {
-
-using testing::ElementsAre;
 
 v1::Mosaic Op(const std::string& arguments) { return ParseOp("mosaic { " + arguments + " }").mosaic(); }
 
