@@ -213,6 +213,7 @@ TEST(TreeTest, StorageLibrariesStayWithTheirStores) {
   ExpectOnlyIn(std::regex("^curl/"), {"server/read/stores/curl"});
   // Processes of their own run these.
   ExpectOnlyIn(std::regex("^arrow/|^parquet/"), {"server/read/formats/parquet/program"});
+  ExpectOnlyIn(std::regex("^sndfile\\.h|^mpg123\\.h"), {"server/decode/audio/module"});
   ExpectOnlyIn(std::regex("^hdf5|^H5"), {"server/read/formats/hdf5/program"});
   ExpectOnlyIn(std::regex("^(zlib|zstd)\\.h"), {"server/read/staged"});
 }
