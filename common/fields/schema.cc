@@ -83,6 +83,8 @@ bool HasFormOfKind(const v1::Field& field) {
       return !shape.empty() && shape[shape.size() - 1] == 2 && field.dtype() == v1::DTYPE_FLOAT32;
     case v1::FIELD_KIND_SPARSE: return shape.empty() && field.dtype() == IndexDtype(field.dense_shape());
     case v1::FIELD_KIND_RAGGED_IMAGE: return shape.size() == 1 && shape[0] == 3 && field.dtype() == v1::DTYPE_UINT8;
+    case v1::FIELD_KIND_AUDIO:
+      return shape.size() == 1 && (field.dtype() == v1::DTYPE_INT16 || field.dtype() == v1::DTYPE_FLOAT16);
     default: return field.kind() == v1::FIELD_KIND_UNSPECIFIED;
   }
 }

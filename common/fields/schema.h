@@ -36,6 +36,15 @@ struct SourceField {
   v1::BoxFormat box_format = v1::BOX_FORMAT_UNSPECIFIED;
   std::vector<int64_t> dense_shape;
 
+  // What audio is sent as. Its rows are the bytes of audio files, and its sizes above are those of decoded audio.
+  struct Audio {
+    v1::Dtype dtype = v1::DTYPE_INT16;  // or float16
+    int64_t channels = 1;               // one is mixed of all that a file has; of more, a file must have as many
+    uint32_t sample_rate = 0;           // of every file, in samples a second; 0: of any
+    friend bool operator==(const Audio&, const Audio&) = default;
+  };
+  Audio audio;
+
   // The server ops that `stokerd prepare` applied to this image already. A pipeline must begin with them.
   std::vector<v1::Op> prepared;
 
@@ -49,7 +58,7 @@ inline bool IsMap(v1::FieldKind kind) { return kind == v1::FIELD_KIND_LABEL_MAP 
 
 // True of the kinds whose samples differ in size.
 inline bool IsVariable(v1::FieldKind kind) {
-  return (kind >= v1::FIELD_KIND_RAGGED && kind <= v1::FIELD_KIND_SPARSE) || kind == v1::FIELD_KIND_RAGGED_IMAGE;
+  return kind >= v1::FIELD_KIND_RAGGED && kind <= v1::FIELD_KIND_RAGGED_IMAGE;
 }
 
 // True of boxes and keypoints, which lie on a sample's image and move with it.

@@ -3,6 +3,7 @@
 
 #include "common/check.h"
 #include "common/ops/affine.h"
+#include "common/ops/audio.h"
 #include "common/ops/aug_mix.h"
 #include "common/ops/boxes.h"
 #include "common/ops/color.h"
@@ -78,10 +79,12 @@ auto VisitOp(const v1::Op& op, F f) {
     case v1::Op::kRandomPerspective: return f(op.random_perspective());
     case v1::Op::kElasticTransform: return f(op.elastic_transform());
     case v1::Op::kAugMix: return f(op.aug_mix());
-    case v1::Op::kToDense: return f(op.to_dense());
+    case v1::Op::kResample: return f(op.resample());
+    case v1::Op::kRandomAudioCrop: return f(op.random_audio_crop());
     case v1::Op::kRandomIouCrop: return f(op.random_iou_crop());
     case v1::Op::kLabelSmoothing: return f(op.label_smoothing());
     case v1::Op::kToPadded: return f(op.to_padded());
+    case v1::Op::kToDense: return f(op.to_dense());
     case v1::Op::OP_NOT_SET: break;
   }
   STOKER_CHECK(false);

@@ -460,7 +460,7 @@ class DevicePipeline::Builder {
     if (IsMap(named.kind()))
       return absl::InvalidArgumentError(
           absl::StrCat("field '", name, "' is a ", KindName(named.kind()), ", which becomes int64 without an op"));
-    if (IsVariable(named.kind()) && named.kind() != v1::FIELD_KIND_RAGGED)
+    if (IsVariable(named.kind()) && named.kind() != v1::FIELD_KIND_RAGGED && named.kind() != v1::FIELD_KIND_AUDIO)
       return absl::InvalidArgumentError(
           absl::StrCat("field '", name, "' is ", KindName(named.kind()), ", which stays as it is; leave the op out"));
     if (ByteSize(named.dtype()) == 0)
@@ -489,12 +489,12 @@ class DevicePipeline::Builder {
     if (program.op != index)
       return absl::InvalidArgumentError(
           absl::StrCat("field '", op.field(), "' is converted already; put it first, and leave others out"));
-    if (op.scale() && device_.fields_[field].dtype() != v1::DTYPE_UINT8)
-      return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' has ",
-                                                     DtypeName(device_.fields_[field].dtype()),
-                                                     ", not uint8; leave `scale` out"));
+    const v1::Dtype stored = device_.fields_[field].dtype();
+    if (op.scale() && stored != v1::DTYPE_UINT8 && stored != v1::DTYPE_INT16)
+      return absl::InvalidArgumentError(
+          absl::StrCat("field '", op.field(), "' has ", DtypeName(stored), ", not uint8 or int16; leave `scale` out"));
     if (op.scale()) {
-      program.scale = {1 / 255.0f};
+      program.scale = {ScaleOf(stored)};
       program.bias = {0};
     }
     SetDtype(op.dtype(), device_.fields_[field]);

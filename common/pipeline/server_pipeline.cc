@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/fields/companions.h"
+#include "common/identity/draws.h"
 #include "common/ops/arguments.h"
+#include "common/ops/audio.h"
 #include "common/ops/loaded_ops.h"
 #include "common/ops/mosaic.h"
 #include "common/ops/nested.h"
@@ -173,6 +175,7 @@ absl::Status ServerPipeline::AddNumbers(const SourceField& source, Output output
 }
 
 absl::Status ServerPipeline::AddRows(const SourceField& source, Output output) {
+  if (source.meaning == v1::FIELD_KIND_AUDIO) return AddAudio(source, std::move(output));
   output.field.set_kind(source.meaning);
   output.field.set_max_bytes(source.max_bytes);
   output.field.set_typical_bytes(source.typical_bytes);
@@ -209,6 +212,42 @@ absl::Status ServerPipeline::AddSparse(const SourceField& source, Output output)
   return Add(std::move(output));
 }
 
+absl::Status ServerPipeline::AddAudio(const SourceField& source, Output output) {
+  Output::Audio audio = {.stored = source.audio, .max_bytes = source.max_bytes};
+  const auto wrong = [&](int op, const char* what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pipeline.ops[", op, "]: ", OpName(pipeline_.ops(op)), ".field: '", source.name, "' ", what));
+  };
+  for (int i = 0; i < ops_; ++i) {
+    const v1::Op& op = pipeline_.ops(i);
+    if (AudioFieldOf(op) != source.name) continue;
+    if (audio.samples != 0) return wrong(i, "is cropped already; put the crop last, and have one of them");
+    if (op.has_resample() && audio.rate != 0) return wrong(i, "is resampled already; leave one out");
+    if (op.has_resample()) {
+      audio.rate = op.resample().sample_rate();
+    } else {
+      audio.samples = op.random_audio_crop().samples();
+      audio.center = op.random_audio_crop().center();
+      audio.crop_op = i;
+    }
+  }
+  v1::Field& field = output.field;
+  field.set_dtype(audio.stored.dtype);
+  field.set_sample_rate(audio.rate != 0 ? audio.rate : audio.stored.sample_rate);
+  field.clear_shape();
+  if (audio.samples != 0) {
+    field.add_shape(audio.samples);
+  } else {
+    field.set_kind(source.meaning);
+    field.set_max_bytes(source.max_bytes);
+    field.set_typical_bytes(source.typical_bytes);
+  }
+  field.add_shape(audio.stored.channels);
+  output.audio = audio;
+  STOKER_RETURN_IF_ERROR(CheckKind(field));
+  return Add(std::move(output));
+}
+
 absl::Status ServerPipeline::AddCast(const SourceField& source, Output& output) const {
   for (int i = 0; i < ops_; ++i) {
     const v1::ToDtype& op = pipeline_.ops(i).to_dtype();
@@ -218,8 +257,9 @@ absl::Status ServerPipeline::AddCast(const SourceField& source, Output& output) 
       return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype", what...));
     };
     if (output.cast.has_value()) return wrong(".field: '", source.name, "' is converted already; leave one out");
-    if (op.scale() && source.dtype != v1::DTYPE_UINT8)
-      return wrong(".scale: field '", source.name, "' has ", DtypeName(source.dtype), ", not uint8; leave it out");
+    if (op.scale() && source.dtype != v1::DTYPE_UINT8 && source.dtype != v1::DTYPE_INT16)
+      return wrong(".scale: field '", source.name, "' has ", DtypeName(source.dtype),
+                   ", not uint8 or int16; leave it out");
     output.cast = {.from = source.dtype, .scale = op.scale()};
     output.field.set_dtype(op.dtype());
   }
@@ -373,6 +413,7 @@ absl::Status ServerPipeline::CheckOutputs() {
   STOKER_RETURN_IF_ERROR(CheckOwnOps());
   STOKER_RETURN_IF_ERROR(CheckCasts());
   STOKER_RETURN_IF_ERROR(AddBoxCrops());
+  STOKER_RETURN_IF_ERROR(CheckAudioOps());
   STOKER_RETURN_IF_ERROR(AddSanitizers());
   const bool has_image =
       std::any_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.image || o.map(); });
@@ -454,11 +495,12 @@ absl::Status ServerPipeline::CheckCasts() const {
     if (is_sparse) named = find(ValuesName(name));
     const std::string why = named == outputs_.end() ? is_sparse ? "is sparse without values" : "is not sent"
                             : named->points() ? absl::StrCat("is ", KindName(named->field.kind()), ", always float32")
-                            : named->cast.has_value() ? ""
-                            : named->image            ? "is an image, which is converted on the device"
-                            : named->map()            ? absl::StrCat("is a ", KindName(named->field.kind()))
-                            : named->variable()       ? absl::StrCat("is ", KindName(named->field.kind()))
-                                                      : "is an image, which is converted on the device";
+                            : named->audio.has_value() ? "is audio, whose dtype its dataset's configuration says"
+                            : named->cast.has_value()  ? ""
+                            : named->image             ? "is an image, which is converted on the device"
+                            : named->map()             ? absl::StrCat("is a ", KindName(named->field.kind()))
+                            : named->variable()        ? absl::StrCat("is ", KindName(named->field.kind()))
+                                                       : "is an image, which is converted on the device";
     if (!why.empty())
       return absl::InvalidArgumentError(absl::StrCat("pipeline.ops[", i, "]: ToDtype.field: '", name, "' ", why));
   }
@@ -511,6 +553,20 @@ absl::Status ServerPipeline::CheckHasCanvas() const {
   return absl::InvalidArgumentError("needs the image that the boxes lie on, and no field that is sent is one");
 }
 
+// Checks that the ops on audio name audio that is sent.
+absl::Status ServerPipeline::CheckAudioOps() const {
+  for (int i = 0; i < ops_; ++i) {
+    const std::string name = AudioFieldOf(pipeline_.ops(i));
+    const auto named =
+        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.field.name() == name; });
+    if (name.empty() || (named != outputs_.end() && named->audio.has_value())) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pipeline.ops[", i, "]: ", OpName(pipeline_.ops(i)), ".field: '", name, "' ",
+        named == outputs_.end() ? "is not sent" : "is no audio; its dataset's configuration says `kind: audio`"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ServerPipeline::AddSanitizers() {
   for (int i = 0; i < ops_; ++i) {
     if (!pipeline_.ops(i).has_sanitize_bounding_boxes()) continue;
@@ -556,7 +612,8 @@ absl::Status ServerPipeline::AddSanitizer(const v1::SanitizeBoundingBoxes& given
 absl::StatusOr<size_t> ServerPipeline::RowsNamed(const std::string& key, const std::string& name) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].field.name() != name) continue;
-    if (outputs_[i].variable() && !outputs_[i].image && outputs_[i].field.kind() != v1::FIELD_KIND_SPARSE) return i;
+    const bool has_rows = outputs_[i].variable() && !outputs_[i].image && !outputs_[i].audio.has_value();
+    if (has_rows && outputs_[i].field.kind() != v1::FIELD_KIND_SPARSE) return i;
     return absl::InvalidArgumentError(
         absl::StrCat(key, ": '", name, "' has no row for each box; its dataset's configuration gives it a kind"));
   }
@@ -590,6 +647,12 @@ v1::JpegScaling ServerPipeline::jpeg_scaling() const {
   return pipeline_.jpeg_scaling() == v1::JPEG_SCALING_UNSPECIFIED ? v1::JPEG_SCALING_K2 : pipeline_.jpeg_scaling();
 }
 
+int64_t ServerPipeline::DrawStart(const Output::Audio& audio, int64_t all, uint64_t seed, uint64_t epoch,
+                                  uint64_t position) const {
+  const DrawKey key = {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(audio.crop_op)};
+  return StartOfStretch(pipeline_.ops(audio.crop_op).random_audio_crop(), all, key);
+}
+
 absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& output, uint32_t view, ImageSize size,
                                                                uint64_t seed, uint64_t epoch, uint64_t position,
                                                                const SampleBoxes* boxes) const {
@@ -610,6 +673,12 @@ absl::StatusOr<std::vector<OpParameters>> ServerPipeline::Draw(const Output& out
                         absl::StrCat(PathOf(output), "[", i, "]: ", status.message()));
   }
   return parameters;
+}
+
+v1::Pipeline DefaultPipelineOf(const SourceSchema& schema) {
+  const bool has_image = std::any_of(schema.begin(), schema.end(),
+                                     [](const SourceField& field) { return IsImage(field) || IsMap(field.meaning); });
+  return has_image ? DefaultPipeline() : v1::Pipeline();
 }
 
 }  // namespace stoker

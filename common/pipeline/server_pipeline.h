@@ -49,6 +49,17 @@ class ServerPipeline {
     };
     std::optional<Cast> cast;
 
+    // What becomes of a field of audio files. Its kind is AUDIO, unless each sample has as many samples.
+    struct Audio {
+      SourceField::Audio stored;
+      uint64_t max_bytes = 0;  // of a decoded file, before any op
+      uint32_t rate = 0;       // that they are resampled to, in samples a second; 0: none
+      int64_t samples = 0;     // of the stretch that is taken, after resampling; 0: all
+      bool center = false;     // whether it is taken from the middle
+      int crop_op = -1;        // index of the op that takes it
+    };
+    std::optional<Audio> audio;
+
     // The members below are for images and maps.
     int views = -1;                           // index in pipeline().views() of its ops; −1: pipeline().ops()
     uint32_t first_view = 0, view_count = 1;  // its views as DrawKey counts them; their images follow one another
@@ -114,6 +125,9 @@ class ServerPipeline {
                                                  uint64_t epoch, uint64_t position,
                                                  const SampleBoxes* boxes = nullptr) const;
 
+  // Draws where the stretch of audio begins that is taken of `all` samples. Requires output.audio with samples.
+  int64_t DrawStart(const Output::Audio& audio, int64_t all, uint64_t seed, uint64_t epoch, uint64_t position) const;
+
   // What making one sample takes at most, if its encoded images have the size `encoded`: decoding each once, and all
   // ops of all views.
   Cost CostOf(ImageSize encoded) const;
@@ -139,6 +153,7 @@ class ServerPipeline {
   absl::Status AddNumbers(const SourceField& source, Output output);
   absl::Status AddRows(const SourceField& source, Output output);
   absl::Status AddSparse(const SourceField& source, Output output);
+  absl::Status AddAudio(const SourceField& source, Output output);
   absl::Status CheckNoViews(const SourceField& source) const;
 
   // Has the server convert an output's numbers where a ToDtype says so.
@@ -167,6 +182,7 @@ class ServerPipeline {
   // Returns the output of that name whose samples differ in size. InvalidArgument where there is none.
   absl::StatusOr<size_t> RowsNamed(const std::string& key, const std::string& name) const;
   absl::Status CheckCasts() const;
+  absl::Status CheckAudioOps() const;
 
   // What Create does for a pipeline that begins with a Mosaic: before the outputs are added, and after.
   void BeginJoining(const SourceSchema& schema);
@@ -200,6 +216,9 @@ class ServerPipeline {
   uint64_t sample_bytes_ = 0;
   uint32_t span_samples_ = 1;
 };
+
+// The pipeline that runs if none is given: DefaultPipeline where a dataset has an image or a map, else one without ops.
+v1::Pipeline DefaultPipelineOf(const SourceSchema& schema);
 
 }  // namespace stoker
 

@@ -15,6 +15,16 @@ namespace {
 // What decoding takes for each pixel, about: a JPEG's 100 million pixels a second.
 constexpr double kDecodingArithmetic = 25;
 
+// The longest file that there can be is decoded, resampled to as many samples, and converted.
+Cost CostOfAudio(const ServerPipeline::Output& output) {
+  constexpr double kDecoding = 40, kResampling = 60, kConverting = 8;  // for each number
+  const double numbers = static_cast<double>(output.audio->max_bytes) / 2;
+  const double kept = output.audio->samples == 0 ? numbers : static_cast<double>(output.bytes) / 2;
+  return {.arithmetic = kDecoding * numbers + (output.audio->rate == 0 ? kConverting : kResampling) * kept,
+          .bytes = 4 * numbers + 2 * kept,
+          .passes = 0};
+}
+
 }  // namespace
 
 Cost ServerPipeline::CostOfView(const Output& output, ImageSize encoded) const {
@@ -60,6 +70,7 @@ Cost ServerPipeline::CostOf(ImageSize encoded) const {
       const double numbers = static_cast<double>(output.bytes) / static_cast<double>(ByteSize(output.field.dtype()));
       cost = cost + Cost{.arithmetic = 8 * numbers, .bytes = static_cast<double>(output.bytes), .passes = 0};
     }
+    if (output.audio.has_value()) cost = cost + CostOfAudio(output);
     if (output.points()) cost = cost + CostOfPoints(output);
     if (!output.image && !output.map()) continue;
     const bool decodes = !output.stored.has_value() && (i == 0 || outputs_[i - 1].source != output.source);

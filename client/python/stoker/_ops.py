@@ -33,6 +33,7 @@ __all__ = [
     "RandomAdjustSharpness",
     "RandomAffine",
     "RandomApply",
+    "RandomAudioCrop",
     "RandomAutocontrast",
     "RandomChoice",
     "RandomCrop",
@@ -51,6 +52,7 @@ __all__ = [
     "RandomSolarize",
     "RandomVerticalFlip",
     "RandomZoomOut",
+    "Resample",
     "Resize",
     "SanitizeBoundingBoxes",
     "ScaleJitter",
@@ -872,6 +874,42 @@ class Mosaic(Op):
         )
 
 
+# ---- Audio ----
+
+
+class Resample(Op):
+    """Changes the sampling rate of audio, by a windowed sinc. Runs on the servers only.
+
+    Arguments:
+        sample_rate: The new rate in samples a second.
+        field: The field of the audio. Default audio.
+    """
+
+    def __init__(self, sample_rate: int, field: Optional[str] = None, *, placement: Optional[str] = None) -> None:
+        super().__init__(sample_rate=sample_rate, field=field, placement=placement)
+
+
+class RandomAudioCrop(Op):
+    """Takes a stretch of audio at a uniformly drawn place. Audio that is shorter is filled up with zeros. Not
+    torchvision's. Runs on the servers only.
+
+    Arguments:
+        samples: How long the stretch is, in samples of each channel.
+        center: Whether it is taken from the middle instead of a drawn place. Default false.
+        field: The field of the audio. Default audio.
+    """
+
+    def __init__(
+        self,
+        samples: int,
+        center: Optional[bool] = None,
+        field: Optional[str] = None,
+        *,
+        placement: Optional[str] = None,
+    ) -> None:
+        super().__init__(samples=samples, center=center, field=field, placement=placement)
+
+
 # ---- Boxes ----
 
 
@@ -951,7 +989,7 @@ class ToDtype(Op):
     Arguments:
         dtype: Half floats are rounded once, to nearest even, when all is computed in float32; uint8 is for images, and
             converts nothing. One of float32, float16, bfloat16, uint8.
-        scale: Whether 0…255 of uint8 becomes 0…1. Default false.
+        scale: Whether uint8 of 0…255 becomes 0…1, and int16, such as audio, −1…1. Default false.
         field: A field of numbers that is no image. With placement server it is sent as ``dtype``. Default none, which
             is the image.
     """

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "common/config/yaml_scalar.h"
+#include "common/ops/audio.h"
 #include "common/ops/nested.h"
 #include "common/ops/ops.h"
 #include "gmock/gmock.h"
@@ -66,6 +67,8 @@ const char* const kExamples[] = {
     "unpack_bits { field: \"bits\" shape: 64 }",
     "to_dense { field: \"words\" }",
     "sanitize_bounding_boxes {}",
+    "resample { sample_rate: 16000 }",
+    "random_audio_crop { samples: 16000 }",
     "random_zoom_out {}",
     "scale_jitter { target_size: [60, 40] }",
     "random_shortest_size { min_size: [24, 32, 40] max_size: 60 }",
@@ -139,6 +142,7 @@ TEST(DescriptionsTest, ADeterministicOpDrawsTheSameForEveryKey) {
 TEST(DescriptionsTest, EveryOpCostsSomethingAndMoreOfLargerImages) {
   for (const v1::Op& op : Examples()) {
     const Cost small = CostOf(op, kImage), large = CostOf(op, {480, 640});
+    if (!AudioFieldOf(op).empty()) continue;  // The length of a sample's audio decides it.
     EXPECT_GT(small.arithmetic, 0) << OpName(op);
     EXPECT_GT(small.bytes, 0) << OpName(op);
     EXPECT_GE(large.arithmetic, small.arithmetic) << OpName(op);
@@ -177,6 +181,8 @@ TEST(DescriptionsTest, AnOpRunsWhereAllThatItHoldsCan) {
   EXPECT_EQ(places("rand_augment {}"), "server device");
   EXPECT_EQ(places("random_equalize {}"), "server device");
   EXPECT_EQ(places("sanitize_bounding_boxes {}"), "server ");
+  EXPECT_EQ(places("resample {}"), "server ");
+  EXPECT_EQ(places("random_audio_crop {}"), "server ");
   EXPECT_EQ(places("random_zoom_out {}"), "server ");
   EXPECT_EQ(places("elastic_transform {}"), "server ");
 }
@@ -191,6 +197,8 @@ TEST(DescriptionsTest, AnOpActsOnWhatThoseInItActOn) {
   EXPECT_EQ(ActsOf(ParseOp("aug_mix {}")), Acts::kOnPixels);
   EXPECT_EQ(ActsOf(ParseOp("one_hot {}")), Acts::kOnField);
   EXPECT_EQ(ActsOf(ParseOp("sanitize_bounding_boxes {}")), Acts::kOnField);
+  EXPECT_EQ(ActsOf(ParseOp("resample {}")), Acts::kOnField);
+  EXPECT_EQ(ActsOf(ParseOp("random_audio_crop {}")), Acts::kOnField);
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } }")), Acts::kOnPixels);
   EXPECT_EQ(ActsOf(ParseOp("random_apply { transforms { random_invert {} } transforms { pad {} } }")),
             Acts::kOnGeometry);

@@ -490,7 +490,7 @@ TEST(DevicePipelineTest, WhatCannotBeConvertedIsRefused) {
   EXPECT_EQ(message(cast + cast),
             "pipeline.ops[1]: ToDtype: field 'features' is converted already; put it first, and leave others out");
   EXPECT_EQ(message("ops { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 scale: true } }"),
-            "pipeline.ops[0]: ToDtype: field 'features' has float32, not uint8; leave `scale` out");
+            "pipeline.ops[0]: ToDtype: field 'features' has float32, not uint8 or int16; leave `scale` out");
   EXPECT_EQ(
       message("ops { normalize { field: 'features' mean: [1, 2] std: 1 } }"),
       "pipeline.ops[0]: Normalize: give one number, one for each index of the last dimension of 'features' (3), or "

@@ -287,7 +287,7 @@ TEST(ServerPipelineTest, RefusesConversionsOfWhatIsNotNumbersThatAreSent) {
   EXPECT_EQ(message(crop + cast("field: 'features'") + cast("field: 'features'")),
             "pipeline.ops[2]: ToDtype.field: 'features' is converted already; leave one out");
   EXPECT_EQ(message(crop + cast("field: 'features' scale: true")),
-            "pipeline.ops[1]: ToDtype.scale: field 'features' has float64, not uint8; leave it out");
+            "pipeline.ops[1]: ToDtype.scale: field 'features' has float64, not uint8 or int16; leave it out");
   EXPECT_EQ(message("ops { random_apply { transforms { to_dtype { field: 'features' dtype: DTYPE_FLOAT16 } } } }"),
             "pipeline.ops[0]: RandomApply.transforms[0]: ToDtype: stands in no other op");
 }
