@@ -180,12 +180,25 @@ std::string LineOfMap(const ServerPipeline& pipeline, const ServerPipeline::Outp
       moves.empty() ? ", as it is stored" : ", moved to the nearest pixel by " + absl::StrJoin(moves, " + "));
 }
 
+// Returns the line of audio: what is decoded, and what becomes of it.
+std::string LineOfAudio(const ServerPipeline::Output& output) {
+  const ServerPipeline::Output::Audio& audio = *output.audio;
+  std::string line = absl::StrCat(output.field.name(), ": decoded from a file");
+  if (audio.stored.channels == 1) absl::StrAppend(&line, ", its channels mixed to one");
+  if (audio.rate != 0) absl::StrAppend(&line, ", resampled to ", audio.rate, " samples a second");
+  if (audio.samples != 0)
+    absl::StrAppend(&line, ", ", audio.samples, " samples of it taken ",
+                    audio.center ? "from the middle" : "at a drawn place");
+  return absl::StrCat(line, ", rounded to ", DtypeName(output.field.dtype()));
+}
+
 }  // namespace
 
 std::vector<std::string> Explain(const ServerPipeline& pipeline, const SourceSchema& schema) {
   std::vector<std::string> lines;
   for (const ServerPipeline::Output& output : pipeline.outputs()) {
     if (output.map()) lines.push_back(LineOfMap(pipeline, output));
+    if (output.audio.has_value()) lines.push_back(LineOfAudio(output));
     if (output.cast.has_value())
       lines.push_back(absl::StrCat(output.field.name(), ": converted from ", DtypeName(output.cast->from), " to ",
                                    DtypeName(output.field.dtype())));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/identity/fingerprint.h"
 #include "common/status_macros.h"
+#include "server/augment/audio/audio_maker.h"
 #include "server/augment/map.h"
 #include "server/augment/sample_sizes.h"
 #include "server/config/settings.h"
@@ -22,6 +23,7 @@
 namespace stoker {
 namespace {
 
+constexpr uint64_t kMostAudioBytes = uint64_t{1} << 30;
 constexpr uint64_t kProbes = 64;  // samples that are read and decoded of each dataset
 
 absl::Status Named(const Dataset& dataset, uint64_t id, const absl::Status& status) {
@@ -35,6 +37,9 @@ absl::Status Probe(const Dataset& dataset, uint64_t id, SampleBytes& sample, Dec
     const SourceField& field = dataset.schema()[i];
     if (const absl::Status rows = CheckRowValues(field, sample.fields[i]); !rows.ok())
       return NamedError(absl::StrCat("its field ", field.name), rows);
+    if (field.meaning == v1::FIELD_KIND_AUDIO)
+      if (const absl::Status audio = CheckAudio(field, sample.fields[i], {}, kMostAudioBytes); !audio.ok())
+        return NamedError(absl::StrCat("its field ", field.name), audio);
     if (field.kind != SourceField::Kind::kEncodedImage) continue;
     const DecodeOptions options = {.content = ContentOf(field)};
     STOKER_ASSIGN_OR_RETURN(const ImageSize size, decoder.Open(sample.fields[i], options));

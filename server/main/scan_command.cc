@@ -25,11 +25,11 @@ constexpr uint64_t kMaxPixels = uint64_t{1} << 26;
 
 constexpr char kAboutScan[] = R"(
 Decodes every sample from end to end, whatever a crop would need of it, and names each of these:
-  truncated     an image file that ends before its image does
+  truncated     an image or audio file that ends before its image or audio does
   not-an-image  a file that should be an image and is of no known format
-  damaged       an image that cannot be decoded
+  damaged       an image or audio that cannot be decoded
   warning       an image that can be decoded, though its data is damaged: decode_warnings says if it is served
-  over-limits   an image of more than --max-pixels, or a JPEG of more than 100 scans
+  over-limits   an image of more than --max-pixels, a JPEG of more than 100 scans, or audio above its max_bytes
   wrong-field   a record that does not parse, or lacks a field
   duplicate     a sample whose images have the same bytes as those of an earlier one
   unreadable    samples whose storage fails; those of a lost shard are one finding

@@ -13,6 +13,7 @@
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "server/augment/audio/audio_check.h"
 #include "server/augment/self_check.h"
 #include "server/main/grpc_build.h"
 #include "server/main/supervisor.h"
@@ -140,6 +141,7 @@ absl::StatusOr<std::map<std::string, SampleLists>> ListsOf(const v1::ServerConfi
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& config, const Settings& settings,
                                                      Datasets datasets, std::shared_ptr<RawCache> raw_cache) {
   STOKER_ASSIGN_OR_RETURN(const uint64_t pixel_check, PixelCheck());
+  STOKER_ASSIGN_OR_RETURN(const uint64_t audio_check, AudioCheck());
   STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(config, datasets));
   return Engine::Create({.catalog = {.datasets = std::move(datasets),
                                      .lists = std::move(lists),
@@ -153,6 +155,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                          .limits = {settings.max_pixels, settings.sample_seconds},
                          .idle = settings.idle,
                          .pixel_check = pixel_check,
+                         .audio_check = audio_check,
                          .build = BuildDescription()});
 }
 

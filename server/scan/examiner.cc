@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/status_macros.h"
+#include "server/augment/audio/audio_maker.h"
 #include "server/augment/map.h"
 #include "server/decode/flaw.h"
 #include "server/scan/row_values.h"
@@ -39,6 +40,8 @@ absl::Status Examiner::Examine(uint64_t id, const SourceSchema& schema, const Sa
   for (size_t i = 0; i < schema.size(); ++i) {
     const SourceField& field = schema[i];
     ExamineRows(id, field, sample.fields[i], findings);
+    if (field.meaning == v1::FIELD_KIND_AUDIO)
+      STOKER_RETURN_IF_ERROR(ExamineAudio(id, field, sample.fields[i], findings));
     if (field.kind != SourceField::Kind::kEncodedImage) continue;
     absl::Status status = Decode(field, sample.fields[i], v1::DECODE_WARNINGS_FAIL);
     if (status.ok()) status = CheckMap(field, sizes);
@@ -60,6 +63,13 @@ void Examiner::ExamineRows(uint64_t id, const SourceField& field, std::span<cons
   if (status.ok()) return;
   const FindingKind kind = absl::IsOutOfRange(status) ? FindingKind::kOverLimits : FindingKind::kWrongField;
   findings.push_back({id, kind, field.name, std::string(status.message())});
+}
+
+absl::Status Examiner::ExamineAudio(uint64_t id, const SourceField& field, std::span<const uint8_t> file,
+                                    std::vector<Finding>& findings) const {
+  const absl::Status status = CheckAudio(field, file, {.interrupt = &interrupt_}, 3 * max_pixels_);
+  if (absl::IsDataLoss(status)) findings.push_back({id, KindOf(status), field.name, std::string(status.message())});
+  return absl::IsDataLoss(status) ? absl::OkStatus() : status;
 }
 
 absl::Status Examiner::CheckMap(const SourceField& field, SampleSizes& sizes) const {

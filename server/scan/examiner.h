@@ -15,9 +15,8 @@
 
 namespace stoker {
 
-// Decodes the images of samples from end to end, looks at the values of fields whose samples differ in size, and says
-// what is wrong with them. One thread at a time; what it says of
-// a sample does not depend on those before.
+// Decodes the images and audio of samples from end to end, looks at the values of fields whose samples differ in size,
+// and says what is wrong with them. One thread at a time; what it says of a sample does not depend on those before.
 class Examiner {
  public:
   // Images above `max_pixels` are over the limits. Decoding ends early, as Cancelled, once `*stop` is true; null:
@@ -35,6 +34,10 @@ class Examiner {
   // Appends what is wrong with the values of a field, if samples differ in size in it.
   static void ExamineRows(uint64_t id, const SourceField& field, std::span<const uint8_t> bytes,
                           std::vector<Finding>& findings);
+
+  // Appends what is wrong with the audio file of a field. Errors are those of Examine.
+  absl::Status ExamineAudio(uint64_t id, const SourceField& field, std::span<const uint8_t> file,
+                            std::vector<Finding>& findings) const;
 
   // Checks the image or map that was decoded last: that a map has the size of the sample's image, and its values.
   absl::Status CheckMap(const SourceField& field, SampleSizes& sizes) const;

@@ -79,6 +79,8 @@ class Scanner {
         examiners_(options.workers, options),
         images_(std::count_if(dataset.schema().begin(), dataset.schema().end(),
                               [](const SourceField& field) { return field.kind == SourceField::Kind::kEncodedImage; })),
+        examines_(std::any_of(dataset.schema().begin(), dataset.schema().end(),
+                              [](const SourceField& field) { return field.kind != SourceField::Kind::kDense; })),
         known_(BlocksOf(dataset.size())),
         digests_(dataset.size()) {}
 
@@ -102,6 +104,7 @@ class Scanner {
   const ScanOptions& options_;
   Examiners examiners_;
   const uint64_t images_;  // of a sample
+  const bool examines_;    // whether a sample has anything that can be wrong once it is read
 
   std::atomic<uint64_t> next_block_ = 0;
   std::atomic<bool> ended_ = false;
@@ -201,7 +204,7 @@ absl::StatusOr<bool> Scanner::ScanSample(uint64_t id, SampleBytes& sample, Scann
     return wrong;
   }
   block.digests.back() = DigestOf(dataset_.schema(), sample);
-  if (images_ == 0) return true;
+  if (!examines_) return true;
   auto examiner = examiners_.Take();
   const absl::Status status = examiner->Examine(id, dataset_.schema(), sample, block.findings);
   examiners_.Give(std::move(examiner));

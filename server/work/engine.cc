@@ -5,11 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/identity/mix.h"
 #include "common/ops/loaded_ops.h"
 #include "common/pipeline/pipeline.h"
 #include "common/status_macros.h"
 #include "server/augment/explain.h"
 #include "server/config/settings.h"
+#include "server/decode/audio/audio_library.h"
 #include "server/work/select/class_weights.h"
 #include "server/work/select/index_pages.h"
 
@@ -193,6 +195,11 @@ absl::StatusOr<ServerPipeline> Engine::Compile(const v1::Pipeline& pipeline, con
     return absl::InvalidArgumentError(absl::StrCat("pipeline: a sample has ", server.sample_bytes(),
                                                    " bytes of output, and this server's memory allows spans of ",
                                                    workers_.max_span_bytes(), "; raise its memory_limit"));
+  for (const ServerPipeline::Output& output : server.outputs())
+    if (output.audio.has_value() && options_.audio_check == 0)
+      return absl::InvalidArgumentError(absl::StrCat("field '", output.field.name(),
+                                                     "': ", LoadedAudioLibrary().status().message(),
+                                                     "; leave the field out by pipeline.fields, or install these"));
   if (const double passes = server.MostPassesOfView(); passes > kMostPasses)
     return absl::InvalidArgumentError(
         absl::StrCat("pipeline: its ops may make ", passes, " passes over one image, at most ", kMostPasses));
@@ -211,12 +218,16 @@ absl::StatusOr<JobSamples> Engine::Select(const Catalog& catalog, const std::str
                           subset, shuffle);
 }
 
-v1::Identity Engine::IdentityOf(const Dataset& dataset, const JobSamples& samples) const {
+v1::Identity Engine::IdentityOf(const Dataset& dataset, const ServerPipeline& pipeline,
+                                const JobSamples& samples) const {
   v1::Identity identity;
   identity.set_fingerprint(samples.fingerprint);
   identity.set_samples(samples.positions);
   identity.set_pixel_version(kPixelVersion);
-  identity.set_pixel_check(options_.pixel_check);
+  const auto& outputs = pipeline.outputs();
+  const bool has_audio =
+      std::any_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.audio.has_value(); });
+  identity.set_pixel_check(has_audio ? MixAll({options_.pixel_check, options_.audio_check}) : options_.pixel_check);
   identity.set_content(dataset.content());
   return identity;
 }
@@ -234,13 +245,13 @@ absl::StatusOr<v1::DescribeResponse> Engine::Describe(const v1::DescribeRequest&
                                               "' is offered here; there are: ", Names(catalog->pipelines)));
     *response.mutable_pipeline() = found->second;
   } else {
-    *response.mutable_pipeline() = DefaultPipeline();
+    *response.mutable_pipeline() = DefaultPipelineOf(dataset->schema());
   }
   STOKER_ASSIGN_OR_RETURN(const ServerPipeline pipeline, Compile(response.pipeline(), *dataset));
   STOKER_ASSIGN_OR_RETURN(const JobSamples samples,
                           Select(*catalog, request.dataset(), request.subset(), request.shuffle()));
   *response.mutable_pipeline() = pipeline.pipeline();
-  *response.mutable_identity() = IdentityOf(*dataset, samples);
+  *response.mutable_identity() = IdentityOf(*dataset, pipeline, samples);
   response.set_dataset_samples(dataset->size());
   response.set_dataset_fingerprint(dataset->fingerprint());
   for (MixedPart& part : dataset->parts()) {
@@ -279,11 +290,12 @@ absl::StatusOr<std::unique_ptr<Engine::Stream>> Engine::Open(const v1::Open& ope
                                                              const WorkShare& share) {
   const auto catalog = this->catalog();
   STOKER_ASSIGN_OR_RETURN(const auto dataset, Find(*catalog, open.dataset()));
-  STOKER_ASSIGN_OR_RETURN(auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipeline(), *dataset));
+  STOKER_ASSIGN_OR_RETURN(
+      auto pipeline, Compile(open.has_pipeline() ? open.pipeline() : DefaultPipelineOf(dataset->schema()), *dataset));
   STOKER_RETURN_IF_ERROR(CheckKinds(pipeline, open));
   STOKER_ASSIGN_OR_RETURN(JobSamples samples, Select(*catalog, open.dataset(), open.subset(), open.shuffle()));
   v1::Opened opened;
-  *opened.mutable_identity() = IdentityOf(*dataset, samples);
+  *opened.mutable_identity() = IdentityOf(*dataset, pipeline, samples);
   opened.set_sample_bytes(pipeline.sample_bytes());
   opened.set_parallelism(options_.workers);
   opened.set_span_cache(workers_.cache().enabled());

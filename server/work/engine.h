@@ -46,6 +46,7 @@ class Engine {
     SampleLimits limits;                      // the most that it does for one sample
     absl::Duration idle = absl::Seconds(10);  // until an idle stream's memory is lent
     uint64_t pixel_check = 0;                 // hash of the start-up self-check
+    uint64_t audio_check = 0;                 // the same of audio; 0 where it has no audio
     std::string build;                        // description of the build, for people
   };
 
@@ -118,7 +119,7 @@ class Engine {
   absl::StatusOr<ServerPipeline> Compile(const v1::Pipeline& pipeline, const Dataset& dataset) const;
   absl::StatusOr<JobSamples> Select(const Catalog& catalog, const std::string& name, const v1::Subset& subset,
                                     const v1::Shuffle& shuffle);
-  v1::Identity IdentityOf(const Dataset& dataset, const JobSamples& samples) const;
+  v1::Identity IdentityOf(const Dataset& dataset, const ServerPipeline& pipeline, const JobSamples& samples) const;
 
   Options options_;  // Its catalog has moved to catalog_; the rest never changes.
   Selections selections_;

@@ -8,12 +8,14 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/fields/companions.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/augment/points.h"
+#include "server/read/printable_name.h"
 #include "server/work/decoder_options.h"
 
 namespace stoker {
@@ -27,9 +29,10 @@ Region Union(const Region& a, const Region& b) {
 
 // Writes a field's numbers as the server's ToDtype converts them.
 void WriteConverted(const ServerPipeline::Output& output, std::span<const uint8_t> bytes, std::span<uint8_t> slot) {
-  static constexpr float kScale[] = {1 / 255.0f}, kNoBias[] = {0};
+  static constexpr float kNoBias[] = {0};
+  const float scale[] = {ScaleOf(output.cast->from)};
   STOKER_CHECK(bytes.size() / ByteSize(output.cast->from) == slot.size() / ByteSize(output.field.dtype()));
-  CastNumbers(bytes, output.cast->from, output.cast->scale ? Scaling{kScale, kNoBias} : Scaling{}, output.field.dtype(),
+  CastNumbers(bytes, output.cast->from, output.cast->scale ? Scaling{scale, kNoBias} : Scaling{}, output.field.dtype(),
               slot.data());
 }
 
@@ -50,6 +53,13 @@ std::span<const uint8_t> BoxesOf(const ServerPipeline& pipeline, const SampleByt
   const auto& boxes = pipeline.cropped_boxes();
   return boxes.has_value() ? std::span(sample.fields[pipeline.outputs()[boxes->boxes].source])
                            : std::span<const uint8_t>();
+}
+
+absl::Status CheckAudioCost(const Cost& cost, const SampleLimits& limits) {
+  if (Seconds(cost) <= limits.seconds) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "its audio would take about %.2g s of one worker, and this server's limits.sample_seconds is %.2g", Seconds(cost),
+      limits.seconds));
 }
 
 // So many passes may the plans have that are kept until the image is decoded: some 2 MB.
@@ -131,9 +141,13 @@ absl::Status SampleMaker::MakeOfManySizes(const Task& task, BytesOf bytes_of, Sp
                                           v1::StageTimes& times) {
   const std::vector<size_t>& variable = task.pipeline.layout().variable();
   if (variable.empty()) return absl::OkStatus();
+  const auto& outputs = task.pipeline.outputs();
+  for (size_t i = 0; i < variable.size(); ++i)
+    if (outputs[variable[i]].audio.has_value())
+      STOKER_RETURN_IF_ERROR(MakeAudio(task, variable[i], bytes_of(variable[i], i), writer, index, times));
   StageClock clock(times);
   for (size_t i = 0; i < variable.size(); ++i)
-    if (!task.pipeline.outputs()[variable[i]].image)
+    if (!outputs[variable[i]].image && !outputs[variable[i]].audio.has_value())
       STOKER_RETURN_IF_ERROR(MakeRows(task, variable[i], bytes_of(variable[i], i), writer, index));
   if (task.pipeline.cropped_boxes().has_value())
     STOKER_RETURN_IF_ERROR(LeaveOutBoxes(task, *sizes_.size(), writer, index));
@@ -150,7 +164,9 @@ absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample,
     const int source = outputs[i].source;
     const std::vector<uint8_t>& bytes = sample.fields[source];
     if ((outputs[i].variable() && !outputs[i].image) || outputs[i].sizes) continue;
-    if (!outputs[i].image && !outputs[i].map()) {
+    if (outputs[i].audio.has_value()) {
+      STOKER_RETURN_IF_ERROR(MakeAudio(task, i, bytes, place.writer, place.index, times));
+    } else if (!outputs[i].image && !outputs[i].map()) {
       StageClock clock(times);
       if (outputs[i].cast.has_value()) {
         WriteConverted(outputs[i], bytes, place.writer.Slot(i, place.index));
@@ -163,6 +179,30 @@ absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample,
       STOKER_RETURN_IF_ERROR(MakeImages(task, outputs[i], bytes, place, times));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status SampleMaker::MakeAudio(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                                    uint32_t index, v1::StageTimes& times) {
+  const ServerPipeline::Output& output = task.pipeline.outputs()[field];
+  const auto draw = [&](int64_t all) {
+    return task.pipeline.DrawStart(*output.audio, all, task.seed, task.epoch, task.position);
+  };
+  StageClock clock(times);
+  absl::Status status = audio_.Open(bytes, *output.audio, draw,
+                                    {.warnings = task.pipeline.decode_warnings(), .interrupt = &task.interrupt});
+  if (status.ok()) status = CheckAudioCost(audio_.cost(), limits_);
+  if (status.ok()) status = audio_.Decode();
+  clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
+  if (!status.ok()) return NamedError(absl::StrCat("field '", output.field.name(), "'"), status);
+  std::span<uint8_t> rows;
+  if (output.variable()) {
+    STOKER_ASSIGN_OR_RETURN(rows, writer.Grow(field, index, audio_.rows() * RowBytes(output.field)));
+  } else {
+    rows = writer.Slot(field, index);
+  }
+  audio_.Make(rows);
+  clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "common/pipeline/server_pipeline.h"
+#include "server/augment/audio/audio_maker.h"
 #include "server/augment/augmenter.h"
 #include "server/augment/image_plan.h"
 #include "server/augment/sample_sizes.h"
@@ -27,13 +28,13 @@ namespace stoker {
 //
 // All views of an image share its decoding: it is decoded once for each reduced size that they want. Label maps and
 // binary maps go the way of images (see server/augment/map.h), by the draws of the image, and boxes and keypoints move
-// by them too (see server/augment/points.h). One thread at a
-// time. Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
+// by them too (see server/augment/points.h). Audio has ops of its own. One thread at a time.
+// Codecs and scratch stay warm from sample to sample; a sample's bytes do not depend on them.
 class SampleMaker {
  public:
   // A sample above `limits` counts as this server's failure (ResourceExhausted), not the sample's. Whether a sample is
   // too large is decided by the pipeline's own limit, which is equal on every server.
-  explicit SampleMaker(const SampleLimits& limits) : limits_(limits) {}
+  explicit SampleMaker(const SampleLimits& limits) : limits_(limits), audio_(limits.max_pixels * 3) {}
 
   // Tells what to make of a sample's bytes. Refers to its arguments.
   struct Task {
@@ -95,13 +96,17 @@ class SampleMaker {
     uint32_t index;
   };
 
-  // Makes those outputs that are images, of one size or of their own, maps, or numbers of one shape.
+  // Makes those outputs that are images, of one size or of their own, maps, or numbers or audio of one shape.
   absl::Status MakeFixed(const Task& task, const SampleBytes& sample, const Place& place, v1::StageTimes& times);
 
   // Makes those outputs whose samples differ in size. `bytes_of` gives the bytes of one by its number in the layout.
   template <typename BytesOf>
   absl::Status MakeOfManySizes(const Task& task, BytesOf bytes_of, SpanWriter& writer, uint32_t index,
                                v1::StageTimes& times);
+
+  // Makes output number `field`, which is audio, of the file that `bytes` are.
+  absl::Status MakeAudio(const Task& task, size_t field, std::span<const uint8_t> bytes, SpanWriter& writer,
+                         uint32_t index, v1::StageTimes& times);
 
   // Makes output number `field`, whose samples differ in size, of its bytes. Boxes and keypoints are moved with the
   // sample's image, which must be made before.
@@ -184,11 +189,12 @@ class SampleMaker {
   Joiner joiner_{decoder_, image_, augmenter_};
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
-  std::vector<View> views_;                    // views of the image in hand
-  std::vector<float> points_;                  // of the boxes or keypoints in hand
-  ImageSize canvas_;                           // of the image that they lie on, after the ops
-  OwnBatch* batch_ = nullptr;                  // while Begin runs: what images of the sample in hand wait in,
-  Waiting* waiting_ = nullptr;                 // and which of them do
+  AudioMaker audio_;
+  std::vector<View> views_;     // views of the image in hand
+  std::vector<float> points_;   // of the boxes or keypoints in hand
+  ImageSize canvas_;            // of the image that they lie on, after the ops
+  OwnBatch* batch_ = nullptr;   // while Begin runs: what images of the sample in hand wait in,
+  Waiting* waiting_ = nullptr;  // and which of them do
 
   // What RandomIoUCrop looks at, of the sample in hand, and what the ops drew by it. Empty without such an op.
   std::vector<float> boxes_;

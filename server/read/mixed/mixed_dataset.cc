@@ -21,8 +21,9 @@ bool AreEqual(const SourceField& a, const SourceField& b) {
   const bool is_image = a.kind == SourceField::Kind::kEncodedImage;
   const bool has_dtype = !is_image || IsMap(a.meaning);
   return a.name == b.name && a.kind == b.kind && a.meaning == b.meaning && a.max_bytes == b.max_bytes &&
-         a.box_format == b.box_format && a.dense_shape == b.dense_shape && (!has_dtype || a.dtype == b.dtype) &&
-         (is_image || a.shape == b.shape) && MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
+         a.box_format == b.box_format && a.dense_shape == b.dense_shape && a.audio == b.audio &&
+         (!has_dtype || a.dtype == b.dtype) && (is_image || a.shape == b.shape) &&
+         MessageDifferencer::Equals(a.prepared_settings, b.prepared_settings) &&
          std::equal(a.prepared.begin(), a.prepared.end(), b.prepared.begin(), b.prepared.end(),
                     [](const v1::Op& x, const v1::Op& y) { return MessageDifferencer::Equals(x, y); });
 }

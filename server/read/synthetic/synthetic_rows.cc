@@ -123,6 +123,8 @@ void Fill(uint64_t key, uint64_t mask, std::span<uint8_t> bytes) {
 
 absl::StatusOr<SourceField> SyntheticRows(const v1::SyntheticField& config) {
   const bool are_bytes = config.kind() == v1::FIELD_KIND_BYTES || config.kind() == v1::FIELD_KIND_TEXT;
+  if (config.kind() == v1::FIELD_KIND_AUDIO)
+    return absl::InvalidArgumentError("kind: audio is not made here, for it would need files; take ragged int16");
   v1::Dtype dtype = are_bytes ? v1::DTYPE_UINT8 : v1::DTYPE_FLOAT32;
   if (config.encoding() == v1::SYNTHETIC_ENCODING_JPEG)
     return absl::InvalidArgumentError(absl::StrCat("encoding: a jpeg is no ", KindName(config.kind())));

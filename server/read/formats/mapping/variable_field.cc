@@ -17,6 +17,7 @@ namespace stoker {
 namespace {
 
 constexpr int kMostExtents = 8;
+constexpr uint32_t kMostChannels = 64, kMostRate = 768000;
 
 template <typename... Words>
 absl::Status Wrong(const Words&... words) {
@@ -34,7 +35,7 @@ std::vector<int64_t> UsualShape(v1::FieldKind kind, const StoredRows& stored) {
 
 // Fails where what is stored cannot be of that kind.
 absl::Status CheckStored(v1::FieldKind kind, const StoredRows& stored) {
-  const bool wants_bytes = kind == v1::FIELD_KIND_BYTES || kind == v1::FIELD_KIND_TEXT;
+  const bool wants_bytes = kind == v1::FIELD_KIND_BYTES || kind == v1::FIELD_KIND_TEXT || kind == v1::FIELD_KIND_AUDIO;
   if (wants_bytes && !stored.are_bytes)
     return Wrong("kind: ", KindName(kind), " is of texts or bytes, and this is ", DtypeName(stored.dtype),
                  "; kind: ragged takes numbers");
@@ -59,6 +60,11 @@ absl::Status CheckShape(v1::FieldKind kind, const StoredRows& stored, const std:
 v1::Field SentRow(const SourceField& field) {
   v1::Field sent;
   sent.set_kind(field.meaning);
+  if (field.meaning == v1::FIELD_KIND_AUDIO) {
+    sent.set_dtype(field.audio.dtype);
+    sent.add_shape(field.audio.channels);
+    return sent;
+  }
   sent.set_dtype(HasPoints(field.meaning) ? v1::DTYPE_FLOAT32 : field.dtype);
   for (const int64_t extent : field.dense_shape) sent.add_dense_shape(extent);
   if (field.meaning == v1::FIELD_KIND_SPARSE) sent.set_dtype(IndexDtype(sent.dense_shape()));
@@ -104,6 +110,29 @@ absl::Status SetSizesOfValues(const v1::FieldFrom& asked, SourceField& values) {
   return Wrong("max_bytes: ", indices.max_bytes, " bytes of indices would have values of ", values.max_bytes);
 }
 
+// Sets what audio is sent as.
+absl::Status SetAudio(const v1::FieldFrom& asked, const StoredRows& stored, SourceField& field) {
+  STOKER_RETURN_IF_ERROR(CheckStored(asked.kind(), stored));
+  if (asked.dtype() != v1::DTYPE_UNSPECIFIED && asked.dtype() != v1::DTYPE_INT16 && asked.dtype() != v1::DTYPE_FLOAT16)
+    return Wrong("dtype: audio is sent as int16 or float16, not ", DtypeName(asked.dtype()));
+  if (!asked.shape().empty()) return Wrong("shape: is for rows of numbers; `channels` says how many audio has");
+  if (asked.channels() > kMostChannels) return Wrong("channels: ", asked.channels(), " is above ", kMostChannels);
+  if (asked.sample_rate() > kMostRate) return Wrong("sample_rate: ", asked.sample_rate(), " is above ", kMostRate);
+  field.kind = SourceField::Kind::kRows;
+  field.meaning = asked.kind();
+  field.dtype = v1::DTYPE_UINT8;
+  field.audio = {.dtype = asked.dtype() == v1::DTYPE_UNSPECIFIED ? v1::DTYPE_INT16 : asked.dtype(),
+                 .channels = std::max<int64_t>(asked.channels(), 1),
+                 .sample_rate = asked.sample_rate()};
+  return absl::OkStatus();
+}
+
+absl::Status RefuseAudioKeys(const v1::FieldFrom& asked) {
+  if (asked.channels() != 0) return Wrong("channels: is for audio; leave it out");
+  if (asked.sample_rate() != 0) return Wrong("sample_rate: is for audio; leave it out");
+  return absl::OkStatus();
+}
+
 absl::Status SetBoxFormat(const v1::FieldFrom& asked, SourceField& field) {
   if (!v1::BoxFormat_IsValid(asked.box_format()))
     return Wrong("box_format: unknown value ", static_cast<int>(asked.box_format()));
@@ -117,6 +146,12 @@ absl::Status SetBoxFormat(const v1::FieldFrom& asked, SourceField& field) {
 }  // namespace
 
 absl::Status SetRows(const v1::FieldFrom& asked, const StoredRows& stored, SourceField& field) {
+  if (asked.kind() == v1::FIELD_KIND_AUDIO) {
+    STOKER_RETURN_IF_ERROR(SetAudio(asked, stored, field));
+    STOKER_RETURN_IF_ERROR(SetBoxFormat(asked, field));
+    return SetSizes(asked, field);
+  }
+  STOKER_RETURN_IF_ERROR(RefuseAudioKeys(asked));
   if (asked.dtype() != v1::DTYPE_UNSPECIFIED)
     return Wrong("dtype: what is stored tells the type of its numbers; leave it out");
   if (asked.kind() == v1::FIELD_KIND_RAGGED_IMAGE)
@@ -137,12 +172,12 @@ absl::Status SetRows(const v1::FieldFrom& asked, const StoredRows& stored, Sourc
 }
 
 absl::Status RefuseRowKeys(const v1::FieldFrom& asked) {
-  constexpr char kWhere[] = "text, bytes, ragged, boxes or keypoints; say which by `kind`, or leave it out";
+  constexpr char kWhere[] = "text, bytes, ragged, boxes, keypoints or audio; say which by `kind`, or leave it out";
   if (!asked.max_bytes().empty()) return Wrong("max_bytes: is for the kinds ", kWhere);
   if (!asked.typical_bytes().empty()) return Wrong("typical_bytes: is for the kinds ", kWhere);
   if (!asked.shape().empty()) return Wrong("shape: is for the kinds ragged, boxes and keypoints; leave it out");
   if (asked.box_format() != v1::BOX_FORMAT_UNSPECIFIED) return Wrong("box_format: is for boxes; leave it out");
-  return absl::OkStatus();
+  return RefuseAudioKeys(asked);
 }
 
 std::vector<int64_t> RowShapeOf(const std::vector<int64_t>& array) {
@@ -168,6 +203,9 @@ absl::Status CheckRows(const SourceField& field, std::span<const uint8_t> bytes)
 
 std::string RowWords(const SourceField& field) {
   std::string words = KindName(field.meaning);
+  if (field.meaning == v1::FIELD_KIND_AUDIO)
+    return absl::StrCat(words, " ", DtypeName(field.audio.dtype), " of ", field.audio.channels, " channels, rate ",
+                        field.audio.sample_rate, ", up to ", field.max_bytes, " bytes");
   if (field.meaning == v1::FIELD_KIND_BOXES) absl::StrAppend(&words, " ", BoxFormatName(field.box_format));
   if (field.meaning == v1::FIELD_KIND_SPARSE) absl::StrAppend(&words, " of ", Brackets(field.dense_shape));
   return absl::StrCat(words, " ", DtypeName(field.dtype), " ", Brackets(field.shape), " up to ", field.max_bytes,

@@ -48,8 +48,9 @@ bool IsNpy(const std::string& extension) { return KindOfExtension(extension) == 
 absl::Status SetPath(const v1::FieldFrom& config, TarField& field) {
   field.kind = IsVariable(config.kind()) ? MemberKind::kJsonRows : MemberKind::kJson;
   if (config.kind() == v1::FIELD_KIND_TEXT) field.kind = MemberKind::kJsonText;
-  if (config.kind() == v1::FIELD_KIND_BYTES)
-    return absl::InvalidArgumentError("kind: a JSON document has no bytes; its texts are of kind: text");
+  if (config.kind() == v1::FIELD_KIND_BYTES || config.kind() == v1::FIELD_KIND_AUDIO)
+    return absl::InvalidArgumentError(
+        absl::StrCat("kind: a JSON document has no ", KindName(config.kind()), "; its texts are of kind: text"));
   field.path_text = config.json();
   auto path = ParseJsonPath(config.json());
   if (!path.ok()) return absl::InvalidArgumentError(absl::StrCat("json: ", path.status().message()));
@@ -62,7 +63,7 @@ absl::Status SetPath(const v1::FieldFrom& config, TarField& field) {
 
 // Sets what a field is whose samples differ in size and that is taken from whole members.
 absl::Status SetVariable(v1::FieldKind kind, TarField& field) {
-  const bool wants_bytes = kind == v1::FIELD_KIND_BYTES || kind == v1::FIELD_KIND_TEXT;
+  const bool wants_bytes = kind == v1::FIELD_KIND_BYTES || kind == v1::FIELD_KIND_TEXT || kind == v1::FIELD_KIND_AUDIO;
   field.kind = wants_bytes ? MemberKind::kBytes : MemberKind::kArrayOfRows;
   if (wants_bytes || std::all_of(field.extensions.begin(), field.extensions.end(), IsNpy)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("from: ", KindName(kind),

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "server/augment/self_check_images.h"
 #include "tests/support/made_png.h"
+#include "tests/unit/server/decode/audio/clips.h"
 #include "tests/unit/server/prepare/jpeg_files.h"
 
 namespace stoker {
@@ -157,6 +158,16 @@ std::string FindingOf(SourceField field, const Bytes& bytes) {
   EXPECT_EQ(Examiner(1 << 20, nullptr).Examine(7, {field}, {.fields = {bytes}}, found), absl::OkStatus());
   EXPECT_LE(found.size(), 1);
   return found.empty() ? "" : found[0].field + ": " + NameOf(found[0].kind) + ": " + found[0].message;
+}
+
+TEST(ExaminerTest, AudioIsDecodedToItsEnd) {
+  const SourceField audio = {.meaning = v1::FIELD_KIND_AUDIO, .max_bytes = 1 << 14};
+  for (const char* name : {"mono.wav", "stereo.flac", "mono.ogg", "mono.mp3"})
+    EXPECT_EQ(FindingOf(audio, Clip(name)), "");
+  EXPECT_THAT(FindingOf(audio, Clip("cut_mono.ogg")), HasSubstr("x: truncated: the audio ends early"));
+  EXPECT_THAT(FindingOf(audio, Clip("damaged.flac")), HasSubstr("x: damaged: the audio cannot be decoded"));
+  EXPECT_THAT(FindingOf(audio, Clip("endless.flac")), HasSubstr("x: over-limits: has 68719476735 samples"));
+  EXPECT_THAT(FindingOf(audio, Clip("opus.ogg")), HasSubstr("x: damaged: is OGG of another codec"));
 }
 
 TEST(ExaminerTest, RowsAreHeldToTheirSizeAndTextsToUtf8) {

@@ -57,6 +57,24 @@ TEST(VariableFieldTest, AKindAndASizeMakeRows) {
             "keypoints float32 [17, 2] up to 1000 bytes");
 }
 
+TEST(VariableFieldTest, AudioIsTheBytesOfFilesAndSaysWhatTheyBecome) {
+  const auto audio = [](const std::string& rest, const StoredRows& stored = kBytes) {
+    return RowsOf(stored, "kind: FIELD_KIND_AUDIO max_bytes: '1MiB' " + rest);
+  };
+  EXPECT_EQ(audio(""), "audio int16 of 1 channels, rate 0, up to 1048576 bytes");
+  EXPECT_EQ(audio("dtype: DTYPE_FLOAT16 channels: 2 sample_rate: 16000"),
+            "audio float16 of 2 channels, rate 16000, up to 1048576 bytes");
+  EXPECT_EQ(audio("dtype: DTYPE_FLOAT32"), "dtype: audio is sent as int16 or float16, not float32");
+  EXPECT_EQ(audio("shape: 2"), "shape: is for rows of numbers; `channels` says how many audio has");
+  EXPECT_EQ(audio("channels: 65"), "channels: 65 is above 64");
+  EXPECT_EQ(audio("sample_rate: 768001"), "sample_rate: 768001 is above 768000");
+  EXPECT_THAT(audio("", kFloats), HasSubstr("kind: audio is of texts or bytes, and this is float32"));
+  EXPECT_THAT(RowsOf(kBytes, "kind: FIELD_KIND_AUDIO"), HasSubstr("max_bytes: missing"));
+  EXPECT_EQ(RowsOf(kBytes, "kind: FIELD_KIND_TEXT max_bytes: '9' channels: 2"), "channels: is for audio; leave it out");
+  EXPECT_EQ(RowsOf(kBytes, "kind: FIELD_KIND_TEXT max_bytes: '9' sample_rate: 2"),
+            "sample_rate: is for audio; leave it out");
+}
+
 TEST(VariableFieldTest, ATypicalSampleHasAQuarterOrARow) {
   SourceField field;
   ASSERT_TRUE(SetRows(Asked("kind: FIELD_KIND_BOXES max_bytes: '160'"), kFloats, field).ok());
@@ -98,7 +116,7 @@ TEST(VariableFieldTest, TheKeysMeanNothingForOtherKinds) {
   const auto error = [](const std::string& asked) { return std::string(RefuseRowKeys(Asked(asked)).message()); };
   EXPECT_EQ(error("kind: FIELD_KIND_LABEL_MAP"), "");
   EXPECT_THAT(error("max_bytes: '9'"),
-              HasSubstr("max_bytes: is for the kinds text, bytes, ragged, boxes or keypoints"));
+              HasSubstr("max_bytes: is for the kinds text, bytes, ragged, boxes, keypoints or audio"));
   EXPECT_THAT(error("typical_bytes: '9'"), HasSubstr("typical_bytes: "));
   EXPECT_THAT(error("shape: 4"), HasSubstr("shape: "));
   EXPECT_THAT(error("box_format: BOX_FORMAT_XYXY"), HasSubstr("box_format: "));
