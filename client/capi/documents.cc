@@ -64,6 +64,7 @@ OrderedJson FieldsOf(const std::vector<v1::Field>& fields, const google::protobu
     if (IsVariable(kind)) told["max_bytes"] = field.max_bytes();
     if (kind == v1::FIELD_KIND_SPARSE)
       told["dense_shape"] = std::vector<int64_t>(field.dense_shape().begin(), field.dense_shape().end());
+    if (field.sample_rate() != 0) told["sample_rate"] = field.sample_rate();
     if (kind == v1::FIELD_KIND_BOXES) told["box_format"] = BoxFormatName(field.box_format());
   }
   return list;

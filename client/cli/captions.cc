@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/spectrogram.h"
 #include "common/fields/cast.h"
 #include "common/fields/schema.h"
 
@@ -39,7 +40,7 @@ bool IsDrawn(const v1::Field& field, const Tensor& tensor) {
   const bool looks_like_images =
       tensor.dtype == v1::DTYPE_UINT8 && tensor.shape.size() >= 4 && tensor.shape.back() == 3;
   return IsMap(field.kind()) || HasPoints(field.kind()) || field.kind() == v1::FIELD_KIND_RAGGED_IMAGE ||
-         (!IsVariable(field.kind()) && looks_like_images);
+         IsAudio(field) || (!IsVariable(field.kind()) && looks_like_images);
 }
 
 int64_t ElementsOfRow(const Tensor& tensor) {

@@ -18,8 +18,8 @@ struct Caption {
 
 // Returns the captions of the first `count` samples of a batch, those of a sample in the order of its fields. `fields`
 // are as servers send them, on the CPU, offsets of those that differ in size behind them (see Tensor), and `sent` what
-// a server describes them by. What is drawn in another way has none: images, views, maps, boxes and keypoints. Of long
-// texts and many numbers the beginning is told. What a server sent is not safe to print: see Printable.
+// a server describes them by. What is drawn in another way has none: images, views, maps, boxes, keypoints and audio.
+// Only the beginning of long texts and of many numbers is told. What a server sent is not safe to print: see Printable.
 std::vector<std::vector<Caption>> CaptionsOf(const std::vector<Tensor>& fields, int64_t count,
                                              const google::protobuf::RepeatedPtrField<v1::Field>& sent);
 

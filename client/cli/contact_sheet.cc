@@ -218,7 +218,8 @@ Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overla
   const int64_t shrink = (std::max(height, width) - 1) / kMostTilePixels + 1;
   const int64_t tile_y = (height - 1) / shrink + 1, step_x = (width - 1) / shrink + 1 + kMargin;
   const auto maps = static_cast<int64_t>(overlays.maps.size()), points = static_cast<int64_t>(overlays.points.size());
-  const int64_t tiles_each = 1 + maps + points, tiles = std::min(count, all) * tiles_each;
+  const int64_t tiles_each = 1 + maps + points + std::ssize(overlays.pictures),
+                tiles = std::min(count, all) * tiles_each;
   const auto lines = LinesWithin(tiles_each * step_x - kMargin, captions, axes == 5 ? 0 : std::min(count, all));
   const int64_t step_y = tile_y + HeightOf(lines) + kMargin;
   const int64_t most_columns = std::max<int64_t>(kColumns / tiles_each, 1) * tiles_each;
@@ -231,7 +232,10 @@ Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overla
     const int64_t number = tile / tiles_each, overlay = tile % tiles_each - 1;
     Image image = {static_cast<const uint8_t*>(images.data) + number * height * width * kChannels, height, width};
     std::vector<uint8_t> drawn;
-    if (overlay >= 0) {
+    if (overlay >= maps + points) {
+      image.pixels = static_cast<const uint8_t*>(overlays.pictures[overlay - maps - points].data) +
+                     number * height * width * kChannels;
+    } else if (overlay >= 0) {
       drawn = overlay < maps ? Overlaid(image, overlays.maps[overlay], number)
                              : Marked(image, overlays.points[overlay - maps], number);
       image.pixels = drawn.data();

@@ -41,6 +41,7 @@ struct ImagePoints {
 struct Overlays {
   std::vector<ImageMap> maps;
   std::vector<ImagePoints> points;
+  std::vector<Tensor> pictures;  // each as the images, drawn beside them
 };
 
 // Returns those of `fields` that are maps of the size of `images`, of which each sample has one, or boxes or keypoints.
@@ -50,8 +51,9 @@ Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
 
 // Draws the first `count` images, or all if there are fewer, side by side, up to eight in a row, with margins between
 // them. Each stands before copies of it over which one of its maps is laid, a color for each label but 0, or on which
-// its boxes or keypoints are drawn, a color for each row. Images with a side above 512 pixels are made smaller by
-// averaging. Requires a tensor from FindImages, on the CPU, with images of at least one pixel, and overlays of them.
+// its boxes or keypoints are drawn, a color for each row, and its other pictures. Images with a side above 512 pixels
+// are made smaller by averaging. Requires a tensor from FindImages, on the CPU, with images of at least one pixel, and
+// overlays of them.
 //
 // Below each image stand its `captions`, in capitals, each in up to three lines. There are none for views, nor beyond
 // the end of `captions`.

@@ -33,11 +33,12 @@ std::string ShapeOf(const v1::Field& field) {
   if (field.kind() == v1::FIELD_KIND_RAGGED_IMAGE) return "ragged_image, height×width×3";
   if (field.kind() == v1::FIELD_KIND_SPARSE)
     return absl::StrCat("sparse, indices of ", absl::StrJoin(field.dense_shape(), "×"));
+  const std::string rate = field.sample_rate() == 0 ? "" : absl::StrCat(", ", field.sample_rate(), " Hz");
   if (IsVariable(field.kind()))
     return absl::StrCat(KindName(field.kind()), field.kind() == v1::FIELD_KIND_BOXES ? " " : "",
                         field.kind() == v1::FIELD_KIND_BOXES ? BoxFormatName(field.box_format()) : "", ", rows",
-                        field.shape().empty() ? "" : "×", absl::StrJoin(field.shape(), "×"));
-  return field.shape().empty() ? "scalar" : absl::StrJoin(field.shape(), "×");
+                        field.shape().empty() ? "" : "×", absl::StrJoin(field.shape(), "×"), rate);
+  return field.shape().empty() ? "scalar" : absl::StrCat(absl::StrJoin(field.shape(), "×"), rate);
 }
 
 // Prints one line for each field. The column that is not ASCII stands last, since padding counts bytes.

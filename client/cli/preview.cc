@@ -16,6 +16,7 @@
 #include "client/cli/native_images.h"
 #include "client/cli/output_file.h"
 #include "client/cli/printable.h"
+#include "client/cli/spectrogram.h"
 #include "client/cli/stop_signal.h"
 #include "client/loader/loader.h"
 #include "common/status_macros.h"
@@ -26,8 +27,8 @@ namespace {
 constexpr char kPreviewExamples[] = R"(Examples:
   stoker preview --servers cpu1:7077 --pipeline train.yaml
       Draw what the servers make of the first 32 samples into sheet.png. Ops on the device are left out. Behind each
-      image stand copies of it with its maps laid over it, and with its boxes and keypoints. Below it stand its texts and
-      numbers; texts are printed too.
+      image stand copies of it with its maps laid over it, and with its boxes and keypoints, and spectrograms of its
+      audio. Below it stand its texts and numbers; texts are printed too.
   stoker preview --servers cpu1:7077 --seed 1 --count 64 --output another.png
       Draw 64 samples in the order of another seed.
   stoker preview --servers cpu1:7077 --pipeline train.yaml --compare
@@ -58,17 +59,39 @@ std::vector<std::vector<std::string>> LinesOf(const std::vector<std::vector<Capt
   return lines;
 }
 
+// Draws every field of audio, as large as the images. Views have no audio beside them.
+std::vector<FieldPictures> AudioPictures(const std::vector<Tensor>& fields, int64_t count,
+                                         const google::protobuf::RepeatedPtrField<v1::Field>& sent,
+                                         const Tensor* images) {
+  constexpr int64_t kHeight = 128, kWidth = 256;  // without images
+  std::vector<FieldPictures> pictures;
+  if (images != nullptr && images->shape.size() != 4) return pictures;
+  const int64_t height = images == nullptr ? kHeight : images->shape[1];
+  const int64_t width = images == nullptr ? kWidth : images->shape[2];
+  for (int i = 0; i < sent.size(); ++i)
+    if (IsAudio(sent[i])) pictures.push_back(SpectrogramsOf(fields, count, sent, i, height, width));
+  return pictures;
+}
+
 absl::StatusOr<Picture> FirstImages(Loader& loader, int64_t count) {
   STOKER_ASSIGN_OR_RETURN(const std::optional<Batch> batch, loader.Next());
   if (!batch.has_value()) return absl::NotFoundError("the dataset is empty");
-  STOKER_ASSIGN_OR_RETURN(const auto native, FindNativeImages(batch->server_tensors(), count));
-  const Tensor* images = native.has_value() ? &native->tensor : FindImages(batch->server_tensors());
-  if (images == nullptr)
-    return absl::NotFoundError("there is no image to show: no field is height × width × 3 bytes; see stoker describe");
+  const std::vector<Tensor>& fields = batch->server_tensors();
   const auto& sent = loader.description().fields();
-  const auto captions = CaptionsOf(batch->server_tensors(), std::min(count, batch->size()), sent);
+  count = std::min(count, batch->size());
+  const auto captions = CaptionsOf(fields, count, sent);
   PrintTexts(captions);
-  return ContactSheet(*images, count, FindOverlays(*images, batch->server_tensors(), sent), LinesOf(captions));
+  STOKER_ASSIGN_OR_RETURN(const auto native, FindNativeImages(fields, count));
+  const Tensor* const images = native.has_value() ? &native->tensor : FindImages(fields);
+  Overlays overlays = images == nullptr ? Overlays() : FindOverlays(*images, fields, sent);
+  const std::vector<FieldPictures> audio = AudioPictures(fields, count, sent, images);
+  for (const FieldPictures& pictures : audio) overlays.pictures.push_back(pictures.tensor);
+  if (images != nullptr) return ContactSheet(*images, count, overlays, LinesOf(captions));
+  if (audio.empty())
+    return absl::NotFoundError(
+        "there is nothing to show: no field is height × width × 3 bytes, or audio; see stoker describe");
+  overlays.pictures.erase(overlays.pictures.begin());
+  return ContactSheet(audio[0].tensor, count, overlays, LinesOf(captions));
 }
 
 // Prints a line for each sample, and one of all.

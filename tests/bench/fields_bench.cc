@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "common/check.h"
 #include "common/fields/companions.h"
 #include "common/fields/schema.h"
@@ -36,6 +38,49 @@ constexpr char kConfig[] = R"(datasets:
     - {name: tags, kind: sparse, dense_shape: [1000], max_bytes: 200, typical_bytes: 40}
 )";
 
+// Behind it stand the path of a shard and a bracket.
+constexpr char kAudioConfig[] = R"(- name: sounds
+  webdataset: {fields: {audio: {from: wav, kind: audio, max_bytes: 128KiB, typical_bytes: 40KiB}}, path: )";
+
+template <typename Number>
+void Put(Number number, std::string& bytes) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+// A mono WAV of 16 kHz, silent.
+std::string Wav(uint32_t samples) {
+  std::string file = "RIFF";
+  Put<uint32_t>(36 + 2 * samples, file);
+  file += "WAVEfmt ";
+  for (const uint32_t word : {16u, 1u | 1u << 16, 16000u, 32000u, 2u | 16u << 16}) Put(word, file);
+  file += "data";
+  Put<uint32_t>(2 * samples, file);
+  return file.append(2 * samples, 0);
+}
+
+// A tar file of WAVs of half a second to two seconds.
+std::string Sounds(int count) {
+  constexpr size_t kBlock = 512, kSizeAt = 124, kSumAt = 148;
+  std::string tar;
+  for (int i = 0; i < count; ++i) {
+    std::string header = absl::StrFormat("%06d.wav", i);
+    const std::string file = Wav(8000 + i * 7919 % 24000);
+    header.resize(kBlock);
+    header.replace(kSizeAt, 12, absl::StrFormat("%011o", file.size()) + '\0').replace(kSumAt, 8, "        ");
+    header[156] = '0';
+    header.replace(257, 8,
+                   std::string("ustar\0"
+                               "00",
+                               8));
+    uint32_t sum = 0;
+    for (const char c : header) sum += static_cast<uint8_t>(c);
+    header.replace(kSumAt, 7, absl::StrFormat("%06o", sum) + '\0');
+    tar += header + file;
+    tar.resize((tar.size() + kBlock - 1) / kBlock * kBlock);
+  }
+  return tar.append(2 * kBlock, 0);
+}
+
 // A field, and the type of the tensor that a loader would send which knows nothing of kinds. Samples that differ in
 // size are then padded to the longest of their batch.
 struct Case {
@@ -62,7 +107,8 @@ const std::vector<Case> kCases = {{"image", "image", v1::DTYPE_FLOAT32},
                                   {"classes", "ragged, int64", v1::DTYPE_INT64},
                                   {"caption", "text", v1::DTYPE_UINT8},
                                   {"words", "sparse, float32 of 50000", v1::DTYPE_FLOAT32},
-                                  {"tags", "sparse, ones of 1000", v1::DTYPE_FLOAT32}};
+                                  {"tags", "sparse, ones of 1000", v1::DTYPE_FLOAT32},
+                                  {"audio", "audio, int16", v1::DTYPE_FLOAT32}};
 
 // The pixels of the smallest canvas that takes each image of a batch.
 int64_t CanvasOf(const Batch& batch, const Tensor& sizes) {
@@ -98,6 +144,7 @@ std::pair<double, double> Take(const Fleet& fleet, const Case& field, int64_t sa
   LoaderOptions options;
   options.servers = fleet.addresses();
   options.batch_size = kBatchSize;
+  options.dataset = field.name == "audio" ? "sounds" : "bench";
   STOKER_CHECK(google::protobuf::TextFormat::ParseFromString(field.pipeline, &options.pipeline.emplace()));
   options.pipeline->add_fields(field.name);
   const auto loader = MakeLoader(std::move(options));
@@ -116,7 +163,8 @@ std::pair<double, double> Take(const Fleet& fleet, const Case& field, int64_t sa
 }
 
 void CountBytes(int64_t samples, const std::string& json) {
-  const TextFile config(kConfig);
+  const TextFile shard(Sounds(256), ".tar");
+  const TextFile config(absl::StrCat(kConfig, kAudioConfig, shard.path(), "}\n"));
   const Fleet fleet(1, {"--config", config.path()});
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::printf("%-24s %16s %22s %8s\n", "field", "came, B/sample", "obvious form, B/sample", "ratio");

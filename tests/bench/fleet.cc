@@ -25,9 +25,9 @@ void WriteFile(const std::string& path, const std::string& text) {
   if (!path.empty() && !(std::ofstream(path) << text)) Die("cannot write " + path);
 }
 
-TextFile::TextFile(const std::string& text) {
-  path_ = std::filesystem::temp_directory_path() / "stoker-bench-XXXXXX";
-  const int file = mkstemp(path_.data());
+TextFile::TextFile(const std::string& text, const std::string& ending) {
+  path_ = std::filesystem::temp_directory_path() / ("stoker-bench-XXXXXX" + ending);
+  const int file = mkstemps(path_.data(), static_cast<int>(ending.size()));
   if (file < 0) Die(absl::StrCat("cannot write ", path_));
   close(file);
   WriteFile(path_, text);

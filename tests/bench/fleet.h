@@ -20,7 +20,7 @@ void WriteFile(const std::string& path, const std::string& text);
 // A text file that goes with this.
 class TextFile {
  public:
-  explicit TextFile(const std::string& text);
+  explicit TextFile(const std::string& text, const std::string& ending = "");
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
   ~TextFile();

@@ -75,7 +75,9 @@ def make(output: str, moved: Sequence[bool], fields: Sequence[Mapping[str, Any]]
                 values = arrays[index + 1] if has_values else None
                 arrays[index] = Sparse(arrays[index], values, offsets, field["dense_shape"])
             else:
-                arrays[index] = ragged.Ragged(arrays[index], offsets, field["kind"], field.get("box_format"))
+                arrays[index] = ragged.Ragged(
+                    arrays[index], offsets, field["kind"], field.get("box_format"), field.get("sample_rate")
+                )
         return [arrays[index] for index in own]
 
     return joined

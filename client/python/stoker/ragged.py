@@ -1,4 +1,4 @@
-"""Fields whose samples differ in size: boxes, keypoints, text, bytes, and rows of numbers."""
+"""Fields whose samples differ in size: boxes, keypoints, text, bytes, audio, and rows of numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Optional
 
 #: The kinds of field whose samples differ in size. All but IMAGES and SPARSE are handed out as ``Ragged``.
-KINDS = frozenset({"ragged", "bytes", "text", "boxes", "keypoints", "sparse", "ragged_image"})
+KINDS = frozenset({"ragged", "bytes", "text", "boxes", "keypoints", "sparse", "audio", "ragged_image"})
 
 #: The kinds of field that are two: behind their tensors stand those of NAME.sizes, and of NAME.values if there are some.
 IMAGES, SPARSE = "ragged_image", "sparse"
@@ -27,22 +27,32 @@ class Ragged:
     ``stoker.Tensor``: give ``values`` and ``offsets`` to a library, and make a ``Ragged`` of what it makes of them.
     """
 
-    __slots__ = ("values", "offsets", "kind", "box_format")
+    __slots__ = ("values", "offsets", "kind", "box_format", "sample_rate")
 
     #: The rows of all samples, one after another.
     values: Any
     #: One int64 more than there are samples: ``values[offsets[i]:offsets[i + 1]]`` are the rows of sample i.
     offsets: Any
-    #: "ragged", "bytes", "text", "boxes" or "keypoints".
+    #: "ragged", "bytes", "text", "boxes", "keypoints" or "audio".
     kind: str
     #: What the four numbers of a box are: "xyxy", "xywh" or "cxcywh"; None for other kinds.
     box_format: Optional[str]
+    #: Rows a second of audio; None for other kinds, and where it differs from sample to sample.
+    sample_rate: Optional[int]
 
-    def __init__(self, values: Any, offsets: Any, kind: str = "ragged", box_format: Optional[str] = None) -> None:
+    def __init__(
+        self,
+        values: Any,
+        offsets: Any,
+        kind: str = "ragged",
+        box_format: Optional[str] = None,
+        sample_rate: Optional[int] = None,
+    ) -> None:
         self.values = values
         self.offsets = offsets
         self.kind = kind
         self.box_format = box_format
+        self.sample_rate = sample_rate
 
     def __len__(self) -> int:
         return int(self.offsets.shape[0]) - 1
