@@ -5,6 +5,7 @@
     python make_data.py objects FOLDER [--samples N]    for train_detection.py: drawings with boxes and classes
     python make_data.py captions FOLDER [--samples N]   for train_contrastive.py: drawings with captions
     python make_data.py sizes FOLDER [--samples N]      for train_native_size.py: drawings of many sizes with labels
+    python make_data.py sounds FOLDER [--samples N]     for train_audio.py: chords of several instruments, WAV
 
 It needs NumPy, and for drawings Pillow.
 """
@@ -15,6 +16,7 @@ import argparse
 import io
 import json
 import tarfile
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +25,7 @@ import numpy
 
 SHARD_SAMPLES = 128
 FEATURES, CLASSES = 256, 10
+OVERTONES = [(1,), (1, 3), (1, 2, 4), (2, 3, 5), (1, 5, 6), (1, 2, 3, 4, 5)]  #: Of each kind of sound.
 
 Members = dict[str, bytes]  #: What a sample consists of, by extension.
 
@@ -128,6 +131,24 @@ def feature(number: int) -> Members:
     return {"npy": file.getvalue(), "cls": str(label).encode()}
 
 
+def sound(number: int) -> Members:
+    """A tone with overtones: which ones there are is the label, as with instruments. Rate, length, pitch and loudness
+    differ."""
+    draw = numpy.random.default_rng(number)
+    label, rate = number % len(OVERTONES), int(draw.choice([8000, 11025, 16000]))
+    time = numpy.arange(int(rate * draw.uniform(0.4, 1.2))) / rate
+    pitch = draw.uniform(150, 300)
+    tones = [numpy.sin(2 * numpy.pi * pitch * tone * time + draw.uniform(0, 6)) for tone in OVERTONES[label]]
+    samples = draw.uniform(0.2, 0.8) * numpy.mean(tones, 0) + draw.normal(0, 0.02, len(time))
+    file = io.BytesIO()
+    with wave.open(file, "wb") as written:
+        written.setnchannels(1)
+        written.setsampwidth(2)
+        written.setframerate(rate)
+        written.writeframes((samples.clip(-1, 1) * 32767).astype("<i2").tobytes())
+    return {"wav": file.getvalue(), "cls": str(label).encode()}
+
+
 class Kind(NamedTuple):
     sample: Callable[[int], Members]
     fields: dict[str, Any]  # As in a server's configuration.
@@ -145,6 +166,10 @@ KINDS = {
     ),
     "captions": Kind(caption, {"image": "png", "caption": {"from": "txt", "kind": "text", "max_bytes": "256"}}),
     "sizes": Kind(sizes, {"image": "png", "label": "cls"}),
+    "sounds": Kind(
+        sound,
+        {"audio": {"from": "wav", "kind": "audio", "max_bytes": "64KiB", "typical_bytes": "18KiB"}, "label": "cls"},
+    ),
     "features": Kind(feature, {"features": "npy", "label": "cls"}),
 }
 

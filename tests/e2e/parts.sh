@@ -34,8 +34,10 @@ lacks client stokerd
 configure server -DSTOKER_BUILD_CLIENT=OFF -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON
 has server stokerd
 has server stoker-opencv
+has server stoker-audio
 lacks server stoker
 
-configure plain -DSTOKER_BUILD_CLIENT=OFF -DSTOKER_OPENCV=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenCV=ON
+configure plain -DSTOKER_BUILD_CLIENT=OFF -DSTOKER_OPENCV=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenCV=ON -DSTOKER_AUDIO=OFF
 has plain stokerd
 lacks plain stoker-opencv
+lacks plain stoker-audio

@@ -31,20 +31,21 @@ def test_the_loss_falls(server, tmp_path, example, needs, length):
     assert sum(losses[-2:]) < sum(losses[:2]) / 2
 
 
-# ---- Drawings ----
+# ---- Drawings and sounds ----
 
-#: What make_data.py draws: the example that trains on it, and what its loss falls to in 60 steps.
+#: What make_data.py makes: the example that trains on it, and what its loss falls to in 60 steps.
 DRAWINGS = {
     "shapes": ("train_segmentation.py", 0.75),
     "objects": ("train_detection.py", 0.6),
     "captions": ("train_contrastive.py", 0.8),
     "sizes": ("train_native_size.py", 0.6),
+    "sounds": ("train_audio.py", 0.6),
 }
 
 
 @pytest.fixture(scope="module")
 def drawings(tmp_path_factory):
-    """Makes drawings of a kind, once."""
+    """Makes drawings, or sounds, of a kind, once."""
     pytest.importorskip("torch")
     pytest.importorskip("PIL")
     made = {}
@@ -72,7 +73,7 @@ def test_the_loss_falls_on_drawings(drawings, start_server, tmp_path, name):
 def test_training_goes_on_in_the_middle_of_an_epoch(drawings, start_server, tmp_path, name):
     example = DRAWINGS[name][0]
     server = start_server("--config", drawings(name))
-    steps = ["--steps", 30]  # An epoch has 16, and 8 captions.
+    steps = ["--steps", 30]  # An epoch has 16, and 8 of captions and sounds.
     whole = losses_of(tmp_path, example, server.address, *steps)
     state = tmp_path / "state"
     first = losses_of(tmp_path, example, server.address, "--steps", 20, "--state", state)
@@ -83,15 +84,15 @@ def test_training_goes_on_in_the_middle_of_an_epoch(drawings, start_server, tmp_
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_three_servers_of_which_one_is_killed_make_what_one_makes(drawings, start_server, name):
     servers = [start_server("--config", drawings(name)) for _ in range(3)]
+    crops = [transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip()]
     ops = {
-        "shapes": [transforms.RandomRotation(15, map_fill=255)],
-        "objects": [transforms.SanitizeBoundingBoxes(labels=["classes"])],
-        "captions": [],
-        "sizes": [],
-    }
-    ops = [transforms.RandomResizedCrop(64), transforms.RandomHorizontalFlip(), *ops[name]]
+        "shapes": [*crops, transforms.RandomRotation(15, map_fill=255)],
+        "objects": [*crops, transforms.SanitizeBoundingBoxes(labels=["classes"])],
+        "captions": crops,
+        "sizes": [transforms.Resize(64, max_size=96, multiple=8), transforms.RandomHorizontalFlip()],
+        "sounds": [transforms.Resample(8000)],
+    }[name]
     if name == "sizes":
-        ops = [transforms.Resize(64, max_size=96, multiple=8), transforms.RandomHorizontalFlip()]
         ops = transforms.Pipeline(ops, native_size={"max_pixels": 96 * 96})
 
     def epoch_of(addresses, after_batch=lambda number: None):
