@@ -133,6 +133,15 @@ uint32_t SpanSamples(uint64_t typical_bytes, uint64_t most_bytes) {
       std::min({nearer_above ? above : below, bounded, uint64_t{ServerPipeline::kMaxSpanSamples}}));
 }
 
+// Returns the source fields of `outputs`; All where that is each of the `fields` of a schema.
+FieldSet SourcesOf(const std::vector<ServerPipeline::Output>& outputs, size_t fields) {
+  FieldSet sources;
+  for (const ServerPipeline::Output& output : outputs) sources.Add(output.source);
+  for (size_t i = 0; i < fields; ++i)
+    if (!sources.Has(i)) return sources;
+  return FieldSet::All();
+}
+
 }  // namespace
 
 absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeline, const SourceSchema& schema) {
@@ -147,6 +156,7 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
     STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
     if (HasValues(schema, index)) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index + 1, schema[index + 1]));
   }
+  server.sources_ = SourcesOf(server.outputs_, schema.size());
   STOKER_RETURN_IF_ERROR(server.FinishJoining());
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
   std::vector<v1::Field> fields;

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/fields/field_set.h"
 #include "common/fields/schema.h"
 #include "common/fields/span_layout.h"
 #include "common/ops/cost.h"
@@ -73,6 +74,9 @@ class ServerPipeline {
 
   // The fields of a span, in payload order.
   const std::vector<Output>& outputs() const { return outputs_; }
+
+  // The source fields that they come from: what need be read of a sample.
+  FieldSet sources() const { return sources_; }
 
   // A field of boxes, and the fields with a row for each box. They are indexes of outputs, whose samples differ in
   // size.
@@ -208,6 +212,7 @@ class ServerPipeline {
   v1::Pipeline pipeline_;
   int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
+  FieldSet sources_;
   std::optional<BoxRows> cropped_boxes_;
   std::vector<v1::RandomIoUCrop> box_crops_;
   std::vector<Sanitizer> sanitizers_;

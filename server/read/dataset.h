@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "common/fields/field_set.h"
 #include "common/fields/schema.h"
 #include "server/read/stores/store.h"
 
@@ -15,6 +16,7 @@ namespace stoker {
 // The bytes of one sample: a buffer for each field of the dataset's schema, in the schema's order. A caller may reuse
 // it from sample to sample.
 struct SampleBytes {
+  FieldSet wanted = FieldSet::All();  // The caller sets it: what the buffers of other fields hold does not matter.
   std::vector<std::vector<uint8_t>> fields;
   std::vector<uint8_t> stored;  // what a format took the fields from; datasets alone use it
 };
@@ -67,11 +69,11 @@ class StoredSamples {
     uint64_t size = 0;  // bytes
   };
 
-  // Whether sample `id` is one of them. Of a mix, those of the parts that are local are not.
-  virtual bool Has(uint64_t) const { return true; }
+  // Whether the `wanted` fields of sample `id` are made from them. Of a mix, those of the parts that are local are not.
+  virtual bool Has(uint64_t, FieldSet /*wanted*/) const { return true; }
 
-  // Requires Has(id), as the functions below do.
-  virtual Place PlaceOf(uint64_t id) const = 0;
+  // Returns where those fields are stored. Requires Has(id, wanted), as the functions below do.
+  virtual Place PlaceOf(uint64_t id, FieldSet wanted) const = 0;
 
   // Returns the store of the object that has a Place's number.
   virtual Store& StoreOf(uint64_t object) const = 0;
@@ -82,7 +84,7 @@ class StoredSamples {
   // Called once for each read of an object that was begun at its store, when what was read is not needed any more.
   virtual void EndRead(uint64_t) const {}
 
-  // Replaces `sample` by what the bytes of sample `id` hold. Errors are those of Dataset::Read.
+  // Replaces `sample` by what the bytes at PlaceOf(id, sample.wanted) hold. Errors are those of Dataset::Read.
   virtual absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const = 0;
 
   // Returns the error of Dataset::Read where the store gave `status` for sample `id`.
@@ -141,10 +143,11 @@ class Dataset {
   // Returns the samples as they are stored, which live as long as the dataset; null where reading ahead is of no use.
   virtual const StoredSamples* stored() const { return nullptr; }
 
-  // Replaces `sample` by the bytes of sample `id`. Requires id < size(). Errors name the sample. DataLoss blames the
-  // stored bytes, which are the same for every server: a record that does not parse, a field that is missing. NotFound,
-  // Unavailable and Internal blame this machine: another server may succeed. What another code would say, such as that
-  // a file has changed since it was indexed, is Unavailable too.
+  // Replaces `sample` by the bytes of sample `id`, of those fields that sample.wanted has. What is not wanted is not
+  // read where it is stored apart, and is not looked at: what is wrong with it is no error. Requires id < size(). Errors
+  // name the sample. DataLoss blames the stored bytes, which are the same for every server: a record that does not
+  // parse, a field that is missing. NotFound, Unavailable and Internal blame this machine: another server may succeed.
+  // What another code would say, such as that a file has changed since it was indexed, is Unavailable too.
   virtual absl::Status Read(uint64_t id, SampleBytes& sample) const = 0;
 };
 

@@ -220,6 +220,7 @@ absl::Status SpanMaker::ReadTimed(Job& job, uint64_t sample) {
 }
 
 absl::Status SpanMaker::Read(const Job& job, uint64_t sample) {
+  sample_.wanted = job.plan.pipeline().sources();
   if (job.ahead != nullptr)
     if (auto read = job.ahead->Read(sample, sample_)) return *std::move(read);
   return job.dataset.Read(sample, sample_);

@@ -458,7 +458,8 @@ std::shared_ptr<const ReadAhead::Group> WorkerPool::State::ReadFor(const std::sh
       queue->plan.AddSamplesAt(order, span.epoch, position, samples);
     return samples;
   };
-  return queue->reader->Add({queue->dataset, queue->dataset->stored()}, std::move(ids));
+  return queue->reader->Add({queue->dataset, queue->dataset->stored()}, std::move(ids),
+                            queue->plan.pipeline().sources());
 }
 
 WorkerPool::Stream::Stream(std::shared_ptr<State> state, std::shared_ptr<Queue> queue, uint32_t window)

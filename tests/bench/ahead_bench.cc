@@ -120,7 +120,7 @@ class PhotoDataset final : public Dataset, private StoredSamples {
 
  private:
   Store& StoreOf(uint64_t) const override { return *store_; }
-  Place PlaceOf(uint64_t id) const override { return {id, 0, objects_[id].size}; }
+  Place PlaceOf(uint64_t id, FieldSet) const override { return {id, 0, objects_[id].size}; }
   ObjectInfo ObjectAt(uint64_t object) const override { return objects_[object]; }
   absl::Status Parse(uint64_t, std::span<const uint8_t> stored, SampleBytes& sample) const override {
     sample.fields.resize(1);

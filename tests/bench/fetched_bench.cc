@@ -106,14 +106,14 @@ absl::Status RunEpoch(std::vector<Server>& servers, const Options& options) {
 
 // Whether each sample has bytes of its own. Those of a chunked format have not.
 bool IsReadByRange(const Dataset& dataset) {
-  return dataset.stored() != nullptr && dataset.stored()->PlaceOf(0).size > 0;
+  return dataset.stored() != nullptr && dataset.stored()->PlaceOf(0, FieldSet::All()).size > 0;
 }
 
 // Returns the bytes of all samples as they are stored. A chunked format's are those of its files.
 uint64_t BytesOf(const Dataset& dataset, const std::string& shards) {
   uint64_t bytes = 0;
   if (IsReadByRange(dataset)) {
-    for (uint64_t id = 0; id < dataset.size(); ++id) bytes += dataset.stored()->PlaceOf(id).size;
+    for (uint64_t id = 0; id < dataset.size(); ++id) bytes += dataset.stored()->PlaceOf(id, FieldSet::All()).size;
   } else {
     for (const auto& file : std::filesystem::directory_iterator(shards)) bytes += file.file_size();
   }

@@ -65,7 +65,7 @@ class HeldDataset final : public Dataset, public StoredSamples {
       : size_(size), sample_bytes_(sample_bytes), gap_(gap), object_{"object", size * (sample_bytes + gap), "1"} {}
 
   static uint8_t FieldOf(const HeldDataset& dataset, uint64_t id) {
-    return HeldStore::ByteAt(dataset.PlaceOf(id).offset);
+    return HeldStore::ByteAt(dataset.PlaceOf(id, FieldSet::All()).offset);
   }
 
   uint64_t size() const override { return size_; }
@@ -79,7 +79,7 @@ class HeldDataset final : public Dataset, public StoredSamples {
 
   HeldStore& store() const { return store_; }
   Store& StoreOf(uint64_t) const override { return store_; }
-  Place PlaceOf(uint64_t id) const override { return {0, id * (sample_bytes_ + gap_), sample_bytes_}; }
+  Place PlaceOf(uint64_t id, FieldSet) const override { return {0, id * (sample_bytes_ + gap_), sample_bytes_}; }
   ObjectInfo ObjectAt(uint64_t) const override { return object_; }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override;

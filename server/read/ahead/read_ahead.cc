@@ -47,16 +47,18 @@ struct ReadAhead::Lane {
 // destroys one, nor the dataset and the store with it.
 struct ReadAhead::Job {
   Job(std::shared_ptr<State> its_state, std::shared_ptr<Lane> its_lane, std::shared_ptr<const StoredSamples> its_stored,
-      Reader::Ids its_ids)
+      Reader::Ids its_ids, FieldSet its_wanted)
       : state(std::move(its_state)),
         lane(std::move(its_lane)),
         stored(std::move(its_stored)),
+        wanted(its_wanted),
         ids(std::move(its_ids)) {}
   ~Job();
 
   const std::shared_ptr<State> state;
   const std::shared_ptr<Lane> lane;
   const std::shared_ptr<const StoredSamples> stored;
+  const FieldSet wanted;
 
   // The thread alone has these until the group is ready; after that they are constant, and readable by all.
   Reader::Ids ids;
@@ -239,7 +241,8 @@ void ReadAhead::State::Plan(Job& job) {
   }
   try {
     const auto is_kept = [&](const StoredSamples::Place& place) { return IsKept(*job.stored, place); };
-    ReadPlan plan = PlanReads(*job.stored, job.ids(), most, options.cache == nullptr ? IsKeptAt() : IsKeptAt(is_kept));
+    ReadPlan plan = PlanReads(*job.stored, job.ids(), most, options.cache == nullptr ? IsKeptAt() : IsKeptAt(is_kept),
+                              job.wanted);
     job.reads.reserve(plan.reads.size());
     for (const ReadPlan::Read& range : plan.reads)
       job.reads.push_back({.job = &job, .range = range, .object = job.stored->ObjectAt(range.object)});
@@ -350,7 +353,7 @@ std::chrono::steady_clock::time_point ReadAhead::Group::ready_since() const {
 }
 
 std::optional<absl::Status> ReadAhead::Group::Read(uint64_t id, SampleBytes& sample) const {
-  STOKER_CHECK(ready());
+  STOKER_CHECK(ready() && sample.wanted == job_->wanted);
   const auto& samples = job_->samples;
   const auto place = std::lower_bound(samples.begin(), samples.end(), id,
                                       [](const ReadPlan::Sample& one, uint64_t wanted) { return one.id < wanted; });
@@ -376,9 +379,10 @@ ReadAhead::Reader::~Reader() {
   std::erase(state_->lanes, lane_);
 }
 
-std::shared_ptr<ReadAhead::Group> ReadAhead::Reader::Add(std::shared_ptr<const StoredSamples> stored, Ids ids) {
+std::shared_ptr<ReadAhead::Group> ReadAhead::Reader::Add(std::shared_ptr<const StoredSamples> stored, Ids ids,
+                                                         FieldSet wanted) {
   State::Jobs added;
-  added.push_back(std::make_shared<Job>(state_, lane_, std::move(stored), std::move(ids)));
+  added.push_back(std::make_shared<Job>(state_, lane_, std::move(stored), std::move(ids), wanted));
   added.front()->place = added.begin();
   auto group = std::make_shared<Group>(added.front());
   absl::MutexLock lock(&state_->mutex);

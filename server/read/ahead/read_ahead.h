@@ -62,7 +62,7 @@ class ReadAhead {
 
     // Replaces `sample` as Dataset::Read does, with its errors. None where sample `id` was not read ahead: it is not of
     // the group, had no room, or failed along with its neighbours, of which one alone may be at fault. Requires
-    // ready().
+    // ready(), and that sample.wanted are the fields that the group was added with.
     std::optional<absl::Status> Read(uint64_t id, SampleBytes& sample) const;
 
    private:
@@ -81,8 +81,9 @@ class ReadAhead {
     // group was destroyed by then. It returns none where their bytes are not needed any more.
     using Ids = std::function<std::vector<uint64_t>()>;
 
-    // Adds a group that is needed after all those before.
-    std::shared_ptr<Group> Add(std::shared_ptr<const StoredSamples> stored, Ids ids);
+    // Adds a group of which `wanted` is needed, after all those before.
+    std::shared_ptr<Group> Add(std::shared_ptr<const StoredSamples> stored, Ids ids,
+                               FieldSet wanted = FieldSet::All());
 
    private:
     const std::shared_ptr<State> state_;

@@ -15,13 +15,13 @@ struct Wanted {
 
 // Returns the samples that fit: those to be read in the order in which they are stored, then those that are kept.
 std::vector<Wanted> InStoredOrder(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
-                                  const IsKeptAt& is_kept) {
+                                  const IsKeptAt& is_kept, FieldSet fields) {
   std::vector<Wanted> wanted;
   wanted.reserve(ids.size());
   uint64_t bytes = 0;
   for (const uint64_t id : ids) {
-    if (!stored.Has(id)) continue;
-    const StoredSamples::Place place = stored.PlaceOf(id);
+    if (!stored.Has(id, fields)) continue;
+    const StoredSamples::Place place = stored.PlaceOf(id, fields);
     if (place.size > most_bytes - bytes) break;
     bytes += place.size;
     wanted.push_back({id, wanted.size(), place, is_kept && is_kept(place)});
@@ -66,13 +66,13 @@ bool AreNeighbours(const ReadPlan::Read& read, const StoredSamples::Place& next,
 }  // namespace
 
 ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
-                   const IsKeptAt& is_kept) {
+                   const IsKeptAt& is_kept, FieldSet fields) {
   struct Ordered {
     ReadPlan::Read read;
     size_t index;     // of the sample that needs it first
     uint32_t number;  // in stored order
   };
-  const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes, is_kept);
+  const std::vector<Wanted> wanted = InStoredOrder(stored, ids, most_bytes, is_kept, fields);
   const uint64_t most_gap = MostGap(wanted);
   std::vector<Ordered> reads;
   ReadPlan plan;

@@ -41,6 +41,19 @@ struct Progress {
   std::atomic<bool> failed = false;
 };
 
+// While it lives, all fields of a sample are wanted: what is compared is the hash of all.
+class Whole {
+ public:
+  explicit Whole(SampleBytes& sample) : sample_(sample), wanted_(std::exchange(sample.wanted, FieldSet::All())) {}
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+  ~Whole() { sample_.wanted = wanted_; }
+
+ private:
+  SampleBytes& sample_;
+  const FieldSet wanted_;
+};
+
 }  // namespace
 
 ContentDataset::ContentDataset(std::unique_ptr<Dataset> dataset, const Options& options)
@@ -99,11 +112,13 @@ uint64_t ContentDataset::resident_bytes() const {
 }
 
 absl::Status ContentDataset::Read(uint64_t id, SampleBytes& sample) const {
+  const Whole whole(sample);
   STOKER_RETURN_IF_ERROR(dataset_->Read(id, sample));
   return Check(id, sample);
 }
 
 absl::Status ContentDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
+  const Whole whole(sample);
   STOKER_RETURN_IF_ERROR(dataset_->stored()->Parse(id, stored, sample));
   return Check(id, sample);
 }

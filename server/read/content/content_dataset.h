@@ -60,8 +60,8 @@ class ContentDataset final : public Dataset, private StoredSamples {
   // OK if the sample's bytes are those that were indexed.
   absl::Status Check(uint64_t id, const SampleBytes& sample) const;
 
-  bool Has(uint64_t id) const override { return dataset_->stored()->Has(id); }
-  Place PlaceOf(uint64_t id) const override { return dataset_->stored()->PlaceOf(id); }
+  bool Has(uint64_t id, FieldSet) const override { return dataset_->stored()->Has(id, FieldSet::All()); }
+  Place PlaceOf(uint64_t id, FieldSet) const override { return dataset_->stored()->PlaceOf(id, FieldSet::All()); }
   Store& StoreOf(uint64_t object) const override { return dataset_->stored()->StoreOf(object); }
   ObjectInfo ObjectAt(uint64_t object) const override { return dataset_->stored()->ObjectAt(object); }
   void EndRead(uint64_t object) const override { dataset_->stored()->EndRead(object); }

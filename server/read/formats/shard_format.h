@@ -35,6 +35,9 @@ class ShardFormat {
   // Returns the number of places that the index keeps of each sample, beside its range.
   virtual int parts() const = 0;
 
+  // Returns by which of these places `field` is made.
+  virtual int PartOf(size_t /*field*/) const { return 0; }
+
   // Returns lines that the operator should see, such as what of each sample is left out.
   virtual std::vector<std::string> warnings() const { return {}; }
 
@@ -42,8 +45,8 @@ class ShardFormat {
   // store's errors for what cannot be read. Messages name the shard.
   virtual absl::StatusOr<ShardIndex::Rows> Index(Store& store, const ObjectInfo& shard) const = 0;
 
-  // Replaces the fields of `sample` by those that `stored`, a sample's range, holds at `parts`. DataLoss where it does
-  // not. Messages do not name the sample.
+  // Replaces the fields of `sample` that it wants by those that `stored` holds at `parts`: a sample's range, or what of
+  // it has the parts that they are made by. DataLoss where it does not. Messages do not name the sample.
   virtual absl::Status Parse(std::span<const uint8_t> stored, std::span<const StoredPart> parts,
                              SampleBytes& sample) const = 0;
 };

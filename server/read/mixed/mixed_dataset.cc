@@ -158,16 +158,16 @@ LabelRun MixedDataset::RunAt(uint64_t id) const {
   return {.label = run.label, .end = run.end + (id - own_id)};
 }
 
-bool MixedDataset::Has(uint64_t id) const {
+bool MixedDataset::Has(uint64_t id, FieldSet wanted) const {
   uint64_t own_id = 0;
   const StoredSamples* const stored = PartOf(id, own_id).dataset->stored();
-  return stored != nullptr && stored->Has(own_id);
+  return stored != nullptr && stored->Has(own_id, wanted);
 }
 
-StoredSamples::Place MixedDataset::PlaceOf(uint64_t id) const {
+StoredSamples::Place MixedDataset::PlaceOf(uint64_t id, FieldSet wanted) const {
   uint64_t own_id = 0;
   const Part& part = PartOf(id, own_id);
-  Place place = part.dataset->stored()->PlaceOf(own_id);
+  Place place = part.dataset->stored()->PlaceOf(own_id, wanted);
   place.object = place.object * parts_.size() + (&part - parts_.data());
   return place;
 }

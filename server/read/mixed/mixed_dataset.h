@@ -65,8 +65,8 @@ class MixedDataset final : public Dataset, private Labels, private StoredSamples
   LabelRun RunAt(uint64_t id) const override;
 
   // An object's number says which part's it is, and its number there.
-  bool Has(uint64_t id) const override;
-  Place PlaceOf(uint64_t id) const override;
+  bool Has(uint64_t id, FieldSet wanted) const override;
+  Place PlaceOf(uint64_t id, FieldSet wanted) const override;
   Store& StoreOf(uint64_t object) const override;
   ObjectInfo ObjectAt(uint64_t object) const override;
   void EndRead(uint64_t object) const override;

@@ -77,7 +77,7 @@ std::string StoredDataset::description() const {
 std::string StoredDataset::SampleName(uint64_t id) const { return PrintableName(index_.NameOf(id)); }
 
 absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
-  const Place place = PlaceOf(id);
+  const Place place = PlaceOf(id, sample.wanted);
   // The buffer moves out, since Parse writes to `sample`.
   std::vector<uint8_t> stored = std::move(sample.stored);
   stored.resize(place.size);
@@ -90,18 +90,38 @@ absl::Status StoredDataset::Read(uint64_t id, SampleBytes& sample) const {
   return status;
 }
 
-StoredSamples::Place StoredDataset::PlaceOf(uint64_t id) const {
-  const StoredRange range = index_.RangeOf(id);
-  return {index_.ShardOf(id), range.offset, range.size};
+StoredSamples::Place StoredDataset::PlaceOf(uint64_t id, FieldSet wanted) const {
+  const StoredPart needed = NeededOf(id, wanted);
+  return {index_.ShardOf(id), index_.RangeOf(id).offset + needed.offset, needed.size};
+}
+
+StoredPart StoredDataset::NeededOf(uint64_t id, FieldSet wanted) const {
+  const StoredPart all = {0, index_.RangeOf(id).size};
+  if (wanted == FieldSet::All() || index_.parts == 0) return all;
+  uint32_t begin = all.size, end = 0;
+  for (size_t field = 0; field < schema_.size(); ++field) {
+    if (!wanted.Has(field)) continue;
+    const StoredPart part = index_.PartOf(id, format_->PartOf(field));
+    if (part.size == 0 && part.offset == 0) continue;         // It is missing.
+    begin = std::min(begin, part.offset - (part.size == 0));  // An empty one has a place after 0.
+    end = std::max(end, part.offset + part.size);
+  }
+  return begin < end ? StoredPart{begin, end - begin} : all;
 }
 
 absl::Status StoredDataset::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
-  const std::span<const StoredPart> parts = std::span(index_.stored_parts).subspan(id * index_.parts, index_.parts);
+  const std::span<const StoredPart> all = std::span(index_.stored_parts).subspan(id * index_.parts, index_.parts);
+  std::vector<StoredPart> parts(all.begin(), all.end());
+  const StoredPart needed = NeededOf(id, sample.wanted);
+  for (StoredPart& part : parts)
+    if (part.offset >= needed.offset) part.offset -= needed.offset;
   sample.fields.resize(schema().size());
   absl::Status parsed = format_->Parse(stored, parts, sample);
-  for (size_t i = 0; parsed.ok() && i < sample.fields.size(); ++i)
-    if (const absl::Status rows = CheckRows(schema_[i], sample.fields[i]); !rows.ok())
-      parsed = NamedError(absl::StrCat("its field ", schema_[i].name), rows);
+  for (size_t i = 0; parsed.ok() && i < sample.fields.size(); ++i) {
+    if (!sample.wanted.Has(i)) continue;
+    const absl::Status rows = CheckRows(schema_[i], sample.fields[i]);
+    if (!rows.ok()) parsed = NamedError(absl::StrCat("its field ", schema_[i].name), rows);
+  }
   if (parsed.ok()) return parsed;
   return absl::DataLossError(
       absl::StrCat(name_, name_.empty() ? "" : ": ", ShortPrintableName(index_.NameOf(id)), ": ", parsed.message()));

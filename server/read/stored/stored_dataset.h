@@ -74,8 +74,11 @@ class StoredDataset final : public Dataset, private StoredSamples {
   void TakeOver(const PreparedImages& prepared);
   absl::StatusOr<ShardIndex> FindIndex(std::vector<ObjectInfo> objects, const Options& options);
 
+  // Returns what of a sample's range holds the parts of its `wanted` fields.
+  StoredPart NeededOf(uint64_t id, FieldSet wanted) const;
+
   Store& StoreOf(uint64_t) const override { return *store_; }
-  Place PlaceOf(uint64_t id) const override;
+  Place PlaceOf(uint64_t id, FieldSet wanted) const override;
   ObjectInfo ObjectAt(uint64_t object) const override { return index_.shards[object].object; }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override;

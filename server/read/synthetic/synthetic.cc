@@ -260,6 +260,8 @@ absl::Status Synthetic::Read(uint64_t id, SampleBytes& sample) const {
   for (size_t i = 0; i < schema_.size(); ++i) {
     const SourceField& field = schema_[i];
     const uint64_t key = MixAll({kDomain, id, i});
+    const bool is_counted = i + 1 < schema_.size() && IsCompanion(schema_[i + 1].name);
+    if (!sample.wanted.Has(i) && !is_counted) continue;
     if (field.kind == SourceField::Kind::kEncodedImage) {
       const ImageSize size = {field.shape[0], field.shape[1]};
       sample.fields[i] = EncodeJpeg(PaintPhotograph(key, key, size), size, kJpegQuality);

@@ -98,8 +98,8 @@ class Warming {
     const StoredSamples* stored = dataset.stored();
     if (stored == nullptr) return;
     for (uint64_t id = 0; id < dataset.size() && !Ends(); ++id) {
-      if (!stored->Has(id)) continue;
-      const StoredSamples::Place place = stored->PlaceOf(id);
+      if (!stored->Has(id, FieldSet::All())) continue;
+      const StoredSamples::Place place = stored->PlaceOf(id, FieldSet::All());
       if (place.size == 0) continue;  // It has no bytes of its own to keep.
       visit(id, KeyOf(stored->StoreOf(place.object), stored->ObjectAt(place.object), place.offset, place.size),
             place.size);

@@ -67,9 +67,10 @@ absl::StatusOr<Root> OpenRoot(const std::string& key, const std::string& path, c
 absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes,
                                ModifiedSecond modified, int64_t label, SampleBytes& sample) {
   sample.fields.resize(2);
-  STOKER_RETURN_IF_ERROR(ReadFile(folder.number(), path, bytes, sample.fields[0], modified));
-  sample.fields[1].resize(sizeof(label));
-  std::memcpy(sample.fields[1].data(), &label, sizeof(label));
+  if (sample.wanted.Has(kImage))
+    STOKER_RETURN_IF_ERROR(ReadFile(folder.number(), path, bytes, sample.fields[kImage], modified));
+  sample.fields[kLabel].resize(sizeof(label));
+  std::memcpy(sample.fields[kLabel].data(), &label, sizeof(label));
   return absl::OkStatus();
 }
 

@@ -27,6 +27,7 @@ absl::Status CheckImageFileSize(uint64_t bytes);
 
 // Returns the fields image (encoded) and label (int64, a scalar).
 SourceSchema ImageAndLabel();
+inline constexpr size_t kImage = 0, kLabel = 1;  // their places
 
 // A folder that is held open, so that a link or mount that takes its path later does not mix two datasets.
 struct Root {
@@ -38,7 +39,8 @@ struct Root {
 // the configuration that has the path, and end with what is `expected` there.
 absl::StatusOr<Root> OpenRoot(const std::string& key, const std::string& path, const std::string& expected);
 
-// Replaces `sample` by the fields of ImageAndLabel: the bytes of the file at `path` below `folder`, and `label`.
+// Replaces `sample` by the fields of ImageAndLabel: the bytes of the file at `path` below `folder`, which is not looked
+// at where the image is not wanted, and `label`.
 // Returns FailedPrecondition where the file has not `bytes` bytes, or was written to at another time than `modified`;
 // else NotFound or Unavailable. The messages do not name the file. Thread-safe.
 absl::Status ReadImageAndLabel(const Descriptor& folder, const std::string& path, uint64_t bytes,

@@ -180,7 +180,6 @@ void Hdf5Dataset::LearnPlaces(size_t number) {
       file.places[fields[i]] = std::move((*places)[i]);
     } else {
       file.singles.push_back(fields[i]);
-      file.single_paths.push_back(std::move(paths[i]));
     }
   }
 }
@@ -226,9 +225,7 @@ uint64_t Hdf5Dataset::resident_bytes() const {
   uint64_t bytes = sizeof(*this) + files_.capacity() * sizeof(File) + cache_bytes_;
   for (const File& file : files_) {
     for (const Hdf5Places& places : file.places) bytes += sizeof(places) + places.runs.capacity() * sizeof(uint64_t);
-    bytes += file.blocks.capacity() * sizeof(Blocks) + file.singles.capacity() * sizeof(size_t) +
-             file.single_paths.capacity() * sizeof(std::string);
-    for (const std::string& path : file.single_paths) bytes += path.capacity();
+    bytes += file.blocks.capacity() * sizeof(Blocks) + file.singles.capacity() * sizeof(size_t);
   }
   for (const ObjectInfo& shard : shards_) bytes += sizeof(shard) + shard.name.capacity() + shard.version.capacity();
   return bytes;
@@ -258,6 +255,7 @@ absl::Status Hdf5Dataset::Read(uint64_t id, SampleBytes& sample) const {
   sample.fields.resize(schema_.size());
   absl::Status read = ReadSingles(number, row, sample);
   for (size_t field = 0; read.ok() && field < schema_.size(); ++field) {
+    if (!sample.wanted.Has(field)) continue;
     if (file.blocks[field].rows > 0) read = ReadBlock(number, field, row, sample.fields[field]);
     if (!file.places[field].runs.empty()) read = ReadPlace(number, field, row, sample.fields[field]);
   }
@@ -265,11 +263,17 @@ absl::Status Hdf5Dataset::Read(uint64_t id, SampleBytes& sample) const {
 }
 
 absl::Status Hdf5Dataset::ReadSingles(size_t number, uint64_t row, SampleBytes& sample) const {
-  const File& file = files_[number];
-  if (file.singles.empty()) return absl::OkStatus();
-  STOKER_ASSIGN_OR_RETURN(const auto rows, reader_->Read({number, &shards_[number]}, file.single_paths, row, 1));
-  for (size_t i = 0; i < file.singles.size(); ++i) {
-    const size_t field = file.singles[i];
+  std::vector<size_t> fields;
+  std::vector<std::string> paths;
+  for (const size_t field : files_[number].singles) {
+    if (!sample.wanted.Has(field)) continue;
+    fields.push_back(field);
+    paths.push_back(columns_[field].path);
+  }
+  if (fields.empty()) return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(const auto rows, reader_->Read({number, &shards_[number]}, paths, row, 1));
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const size_t field = fields[i];
     const absl::Status taken = TakeValue(*rows, i, 0, schema_[field], sample.fields[field]);
     if (!taken.ok()) return NamedError("the dataset " + columns_[field].path, taken);
   }

@@ -71,7 +71,6 @@ class Hdf5Dataset final : public Dataset {
     std::vector<Blocks> blocks;      // of each field
     std::vector<Hdf5Places> places;  // of each field: where its rows lie, if they lie there as they are
     std::vector<size_t> singles;     // the fields whose rows are decoded one by one
-    std::vector<std::string> single_paths;
   };
 
   Hdf5Dataset(std::shared_ptr<Store> store, std::vector<ObjectInfo> shards, const Options& options);

@@ -115,7 +115,8 @@ absl::StatusOr<ShardIndex::Rows> Lmdb::Index(Store& store, const ObjectInfo& sha
 absl::Status Lmdb::Parse(std::span<const uint8_t> stored, std::span<const StoredPart>, SampleBytes& sample) const {
   STOKER_ASSIGN_OR_RETURN(const LmdbValue value, ParseLmdbValue(layout_, stored));
   for (size_t i = 0; i < schema_.size(); ++i)
-    STOKER_RETURN_IF_ERROR(TakeLmdbPart(value, mapping_.fields[i].from, schema_[i], sample.fields[i]));
+    if (sample.wanted.Has(i))
+      STOKER_RETURN_IF_ERROR(TakeLmdbPart(value, mapping_.fields[i].from, schema_[i], sample.fields[i]));
   return absl::OkStatus();
 }
 

@@ -133,6 +133,7 @@ absl::StatusOr<ShardIndex::Rows> Mds::Index(Store& store, const ObjectInfo& shar
 absl::Status Mds::Parse(Bytes stored, std::span<const StoredPart>, SampleBytes& sample) const {
   STOKER_ASSIGN_OR_RETURN(const auto values, SplitMdsSample(columns_, stored));
   for (size_t i = 0; i < taken_.size(); ++i) {
+    if (!sample.wanted.Has(i)) continue;
     const absl::Status read = DecodeMds(taken_[i].encoding, schema_[i], values[taken_[i].column], sample.fields[i]);
     if (!read.ok()) return NamedError("the column " + mapping_.fields[i].from, read);
   }

@@ -29,6 +29,9 @@ constexpr uint64_t kRowBytes = sizeof(uint32_t) + sizeof(uint64_t);
 // Bytes that a decoded row group takes beside its rows, and beside each of its columns' values, about.
 constexpr uint64_t kGroupBytes = 512, kColumnBytes = 128;
 
+// The most choices of fields that are told apart: clients name them.
+constexpr size_t kMostChoices = 64;
+
 // Returns the place of the column of that name, or nothing.
 std::optional<uint32_t> ColumnOf(const std::vector<ParquetColumn>& columns, const std::string& name) {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
@@ -41,6 +44,15 @@ bool Add(uint64_t count, uint64_t each, uint64_t& bytes) {
   if (each > 0 && count > kMostRowGroupBytes / each) return false;
   bytes += count * each;
   return bytes <= kMostRowGroupBytes;
+}
+
+// Adds what the column of a field takes. Values of fixed size may be encoded in few bytes; of others there are no more
+// than the footer tells of, unless they are often the same.
+bool AddColumn(const ParquetChunk& chunk, const SourceField& field, uint64_t rows, RowGroupCache::Size& size) {
+  const bool is_dense = field.kind == SourceField::Kind::kDense;
+  return Add(chunk.size, 1, size.loading) && Add(is_dense ? 0 : chunk.decoded, 1, size.loaded) &&
+         Add(rows, kRowBytes + (is_dense ? DenseBytes(field) : 0), size.loaded) &&
+         size.loaded + size.loading <= kMostRowGroupBytes;
 }
 
 absl::Status TooLarge(const ObjectInfo& shard, uint64_t group, uint64_t rows) {
@@ -146,8 +158,8 @@ class ParquetDataset::RowGroups final : public Store {
   }
   void Read(const Range& range, Done done) override {
     uint64_t number = 0;
-    STOKER_CHECK(absl::SimpleAtoi(range.object->name, &number) && number < dataset_.groups_.size());
-    dataset_.LoadAhead(dataset_.groups_[number], [done = std::move(done)] { done(absl::OkStatus()); });
+    STOKER_CHECK(absl::SimpleAtoi(range.object->name, &number));
+    dataset_.LoadAhead(dataset_.PartAt(number), [done = std::move(done)] { done(absl::OkStatus()); });
   }
 
  private:
@@ -237,6 +249,7 @@ absl::Status ParquetDataset::TakeFields(const v1::Parquet& config, const Parquet
       return absl::InvalidArgumentError(absl::StrCat("fields.", field.field.name, ".", wanted.status().message()));
     wanted_.push_back(*std::move(wanted));
   }
+  ChoiceOf(FieldSet::All());  // the first
   return absl::OkStatus();
 }
 
@@ -275,13 +288,7 @@ absl::StatusOr<std::vector<ParquetDataset::Group>> ParquetDataset::GroupsOf(cons
                 .size = {.loaded = kGroupBytes + kColumnBytes * places.size()}};
     for (size_t field = 0; field < places.size(); ++field) {
       const ParquetChunk& chunk = stored.chunks[places[field]];
-      const bool is_dense = schema_[field].kind == SourceField::Kind::kDense;
-      // Values of fixed size may be encoded in few bytes; of others there are no more than the footer tells of, unless
-      // they are often the same.
-      if (!Add(chunk.size, 1, group.size.loading) || !Add(is_dense ? 0 : chunk.decoded, 1, group.size.loaded) ||
-          !Add(stored.rows, kRowBytes + (is_dense ? DenseBytes(schema_[field]) : 0), group.size.loaded) ||
-          group.size.loaded + group.size.loading > kMostRowGroupBytes)
-        return TooLarge(shard, i, stored.rows);
+      if (!AddColumn(chunk, schema_[field], stored.rows, group.size)) return TooLarge(shard, i, stored.rows);
       group.stored.columns.push_back(wanted_[field]);
       group.stored.columns.back().column = places[field];
       group.stored.chunks.push_back(chunk);
@@ -354,35 +361,75 @@ const ParquetDataset::Group& ParquetDataset::GroupOf(uint64_t id) const {
                            [](uint64_t i, const Group& group) { return i < group.end; });
 }
 
-void ParquetDataset::LoadAhead(const Group& group, std::function<void()> done) const {
-  const auto begin = [this, &group] {
-    loader_->Add(
-        [this, &group] { cache_->EndAhead(group.begin, reader_->Decode(*store_, group.stored, group.number)); });
-  };
-  cache_->LoadAhead(group.begin, group.size, begin, std::move(done));
+const ParquetDataset::Choice& ParquetDataset::ChoiceOf(FieldSet wanted) const {
+  absl::MutexLock lock(&mutex_);
+  for (const Choice& choice : choices_)
+    if (choice.wanted == wanted) return choice;
+  if (choices_.size() == kMostChoices) return choices_.front();
+  Choice& added = choices_.emplace_back(Choice{.wanted = wanted, .number = choices_.size()});
+  for (size_t field = 0; field < schema_.size(); ++field)
+    if (wanted.Has(field)) added.fields.push_back(field);
+  return added;
 }
 
-StoredSamples::Place ParquetDataset::PlaceOf(uint64_t id) const {
-  return {static_cast<uint64_t>(&GroupOf(id) - groups_.data()), 0, 0};
+uint64_t ParquetDataset::NumberOf(const Part& part) const {
+  return part.choice.number * groups_.size() + static_cast<uint64_t>(&part.group - groups_.data());
+}
+
+ParquetDataset::Part ParquetDataset::PartAt(uint64_t number) const {
+  absl::MutexLock lock(&mutex_);
+  STOKER_CHECK(number / groups_.size() < choices_.size());
+  return {groups_[number % groups_.size()], choices_[number / groups_.size()]};
+}
+
+RowGroupCache::Size ParquetDataset::SizeOf(const Part& part) const {
+  if (part.choice.number == 0) return part.group.size;
+  RowGroupCache::Size size = {.loaded = kGroupBytes + kColumnBytes * part.choice.fields.size()};
+  for (const size_t field : part.choice.fields)
+    STOKER_CHECK(AddColumn(part.group.stored.chunks[field], schema_[field], part.group.stored.rows, size));
+  return size;
+}
+
+absl::StatusOr<std::unique_ptr<const RowGroup>> ParquetDataset::Decode(const Part& part) const {
+  const StoredRowGroup& all = part.group.stored;
+  if (part.choice.number == 0) return reader_->Decode(*store_, all, part.group.number);
+  StoredRowGroup chosen = {.shard = all.shard, .rows = all.rows, .footer = all.footer};
+  for (const size_t field : part.choice.fields) {
+    chosen.columns.push_back(all.columns[field]);
+    chosen.chunks.push_back(all.chunks[field]);
+  }
+  return reader_->Decode(*store_, chosen, part.group.number);
+}
+
+void ParquetDataset::LoadAhead(const Part& part, std::function<void()> done) const {
+  const auto begin = [this, part] {
+    loader_->Add([this, part] { cache_->EndAhead(NumberOf(part), Decode(part)); });
+  };
+  cache_->LoadAhead(NumberOf(part), SizeOf(part), begin, std::move(done));
+}
+
+StoredSamples::Place ParquetDataset::PlaceOf(uint64_t id, FieldSet wanted) const {
+  return {NumberOf({GroupOf(id), ChoiceOf(wanted)}), 0, 0};
 }
 
 Store& ParquetDataset::StoreOf(uint64_t) const { return *row_groups_; }
 
 ObjectInfo ParquetDataset::ObjectAt(uint64_t object) const { return {.name = absl::StrCat(object)}; }
 
-void ParquetDataset::EndRead(uint64_t object) const { cache_->LetGo(groups_[object].begin); }
+void ParquetDataset::EndRead(uint64_t object) const { cache_->LetGo(object); }
 
 absl::Status ParquetDataset::Read(uint64_t id, SampleBytes& sample) const {
-  const Group& group = GroupOf(id);
+  const Part part = {GroupOf(id), ChoiceOf(sample.wanted)};
+  const std::vector<size_t>& fields = part.choice.fields;
   sample.fields.resize(schema_.size());
   const auto named = [&](const absl::Status& status) { return RowError(name_, NameOf(id), status); };
-  const auto decoded =
-      cache_->Get(group.begin, group.size, [&] { return reader_->Decode(*store_, group.stored, group.number); });
+  const auto decoded = cache_->Get(NumberOf(part), SizeOf(part), [&] { return Decode(part); });
   if (!decoded.ok()) return named(decoded.status());
-  for (size_t field = 0; field < schema_.size(); ++field)
-    if (const auto taken = TakeRow(**decoded, field, id - group.begin, schema_[field], sample.fields[field]);
-        !taken.ok())
-      return named(NamedError("the column " + columns_[field].name, taken));
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const size_t field = fields[i];
+    const auto taken = TakeRow(**decoded, i, id - part.group.begin, schema_[field], sample.fields[field]);
+    if (!taken.ok()) return named(NamedError("the column " + columns_[field].name, taken));
+  }
   return absl::OkStatus();
 }
 

@@ -3,12 +3,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "server/read/dataset.h"
 #include "server/read/formats/mapping/field_mapping.h"
 #include "server/read/formats/parquet/parquet_reader.h"
@@ -31,6 +34,9 @@ namespace stoker {
 // In a store that is remote, the row groups of samples that are read ahead are loaded into the cache, and decoded, and
 // stay there until the samples are made, as far as there is room (RowGroupCache). To those who read ahead a row group
 // is an object without bytes, and to read it is to load it.
+//
+// Of a row group those columns alone are read and decoded that are wanted. Who wants others of it has an entry of the
+// cache beside.
 //
 // The fingerprint is the SHA-256 of
 //   "stoker.parquet.v1"
@@ -105,10 +111,30 @@ class ParquetDataset final : public Dataset, private StoredSamples {
   std::string NameOf(uint64_t id) const;
   const Group& GroupOf(uint64_t id) const;
 
-  // Has a row group loaded into the cache, until EndRead. `done` is called when nothing is to be waited for any more.
-  void LoadAhead(const Group& group, std::function<void()> done) const;
+  // Fields that somebody wanted, whose columns are decoded together.
+  struct Choice {
+    FieldSet wanted = FieldSet::All();
+    uint64_t number = 0;
+    std::vector<size_t> fields;  // in the schema's order
+  };
 
-  Place PlaceOf(uint64_t id) const override;
+  // Returns the choice of `wanted`, or of all fields where there are many choices already. It lives as long as this.
+  const Choice& ChoiceOf(FieldSet wanted) const;
+
+  // What the cache keeps under a number of its own: a row group, as far as a choice wants it.
+  struct Part {
+    const Group& group;
+    const Choice& choice;
+  };
+  uint64_t NumberOf(const Part& part) const;
+  Part PartAt(uint64_t number) const;
+  RowGroupCache::Size SizeOf(const Part& part) const;
+  absl::StatusOr<std::unique_ptr<const RowGroup>> Decode(const Part& part) const;
+
+  // Has a part loaded into the cache, until EndRead. `done` is called when nothing is to be waited for any more.
+  void LoadAhead(const Part& part, std::function<void()> done) const;
+
+  Place PlaceOf(uint64_t id, FieldSet wanted) const override;
   Store& StoreOf(uint64_t object) const override;
   ObjectInfo ObjectAt(uint64_t object) const override;
   void EndRead(uint64_t object) const override;
@@ -131,6 +157,8 @@ class ParquetDataset final : public Dataset, private StoredSamples {
   std::string fingerprint_;
   std::vector<std::string> warnings_;
   uint64_t cache_bytes_ = 0;
+  mutable absl::Mutex mutex_;
+  mutable std::deque<Choice> choices_ ABSL_GUARDED_BY(mutex_);  // by number; the first is that of all fields
   std::unique_ptr<RowGroupCache> cache_;
   const std::unique_ptr<RowGroups> row_groups_;
   const std::unique_ptr<RowGroupLoader> loader_;  // ends first, since its threads use the others

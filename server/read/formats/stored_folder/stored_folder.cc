@@ -161,6 +161,7 @@ LabelRun StoredFolder::RunAt(uint64_t id) const {
 
 absl::Status StoredFolder::Read(uint64_t id, SampleBytes& sample) const {
   STOKER_CHECK(id < size());
+  if (!sample.wanted.Has(kImage)) return Parse(id, {}, sample);
   const ObjectInfo object = listing_.Object(id);
   std::vector<uint8_t> stored = std::move(sample.stored);
   stored.resize(object.size);
@@ -175,9 +176,9 @@ absl::Status StoredFolder::Read(uint64_t id, SampleBytes& sample) const {
 absl::Status StoredFolder::Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const {
   const int64_t label = listing_.index.Label(id);
   sample.fields.resize(2);
-  sample.fields[0].assign(stored.begin(), stored.end());
-  sample.fields[1].resize(sizeof label);
-  std::memcpy(sample.fields[1].data(), &label, sizeof label);
+  sample.fields[kImage].assign(stored.begin(), stored.end());
+  sample.fields[kLabel].resize(sizeof label);
+  std::memcpy(sample.fields[kLabel].data(), &label, sizeof label);
   return absl::OkStatus();
 }
 

@@ -74,7 +74,8 @@ class StoredFolder final : public Dataset, private Labels, private StoredSamples
   LabelRun RunAt(uint64_t id) const override;
 
   Store& StoreOf(uint64_t) const override { return *store_; }
-  Place PlaceOf(uint64_t id) const override { return {id, 0, listing_.index.files.sizes[id]}; }
+  bool Has(uint64_t, FieldSet wanted) const override { return wanted.Has(kImage); }
+  Place PlaceOf(uint64_t id, FieldSet) const override { return {id, 0, listing_.index.files.sizes[id]}; }
   ObjectInfo ObjectAt(uint64_t object) const override { return listing_.Object(object); }
   absl::Status Parse(uint64_t id, std::span<const uint8_t> stored, SampleBytes& sample) const override;
   absl::Status ReadError(uint64_t id, const absl::Status& status) const override;

@@ -234,6 +234,7 @@ absl::StatusOr<ShardIndex::Rows> WebDataset::Index(Store& store, const ObjectInf
 absl::Status WebDataset::Parse(std::span<const uint8_t> stored, std::span<const StoredPart> parts,
                                SampleBytes& sample) const {
   for (size_t i = 0; i < fields_.size(); ++i) {
+    if (!sample.wanted.Has(i)) continue;
     const StoredPart part = parts[part_of_[i]];
     const auto error = [&](absl::string_view what) {
       return absl::DataLossError(absl::StrCat("its member ", WordsOf(fields_[i].extensions), " ", what));

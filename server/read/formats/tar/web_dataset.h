@@ -32,6 +32,7 @@ class WebDataset final : public ShardFormat {
   const SourceSchema& schema() const override { return schema_; }
   std::vector<std::string> warnings() const override { return warnings_; }
   int parts() const override { return static_cast<int>(wanted_.size()); }
+  int PartOf(size_t field) const override { return static_cast<int>(part_of_[field]); }
   absl::StatusOr<ShardIndex::Rows> Index(Store& store, const ObjectInfo& shard) const override;
   absl::Status Parse(std::span<const uint8_t> stored, std::span<const StoredPart> parts,
                      SampleBytes& sample) const override;

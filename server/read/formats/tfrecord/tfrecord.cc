@@ -203,6 +203,7 @@ absl::Status TfRecord::Parse(std::span<const uint8_t> stored, std::span<const St
     return absl::OkStatus();
   }));
   for (size_t i = 0; i < features.size(); ++i) {
+    if (!sample.wanted.Has(i)) continue;
     const std::string& name = mapping_.fields[i].from;
     if (!features[i].has_value())
       return absl::DataLossError(absl::StrCat("there is no feature ", ShortPrintableName(name)));

@@ -33,6 +33,16 @@ TEST(ServerPipelineTest, SendsOnlyTheFieldsAskedForInTheirOrder) {
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ(server->outputs()[0].field.name(), "label");
   EXPECT_EQ(server->outputs()[1].source, 0);
+  EXPECT_EQ(server->sources(), FieldSet::All());
+}
+
+TEST(ServerPipelineTest, WantsTheSourcesOfWhatIsSent) {
+  v1::Pipeline pipeline;
+  pipeline.add_fields("label");
+  const auto server = ServerPipeline::Create(pipeline, kFolder);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_FALSE(server->sources().Has(0));
+  EXPECT_TRUE(server->sources().Has(1));
 }
 
 TEST(ServerPipelineTest, SpansAreThePowerOfTwoNearestOneMebibyte) {

@@ -129,6 +129,26 @@ std::vector<std::set<int>> ExpectViewsAsAlone(const std::vector<Bytes>& files, c
   return eighths;
 }
 
+TEST(SpanMakerTest, ReadsWhatThePipelineSendsAndNoMore) {
+  class Watched final : public Photos {
+   public:
+    using Photos::Photos;
+    absl::Status Read(uint64_t id, SampleBytes& sample) const override {
+      wanted = sample.wanted;
+      return Photos::Read(id, sample);
+    }
+    mutable FieldSet wanted;
+  };
+  const Watched dataset({Bytes()});
+  SpanMaker maker({.max_pixels = kMaxPixels});
+  const Span labels = Make(maker, Plan("fields: 'label'", dataset), dataset, Epoch(dataset));
+  EXPECT_FALSE(labels.header.has_error()) << "no image is decoded";
+  EXPECT_FALSE(dataset.wanted.Has(0));
+  EXPECT_TRUE(dataset.wanted.Has(1));
+  Make(maker, Plan("ops { resize { size: 8 size: 8 } }", dataset), dataset, Epoch(dataset));
+  EXPECT_EQ(dataset.wanted, FieldSet::All());
+}
+
 TEST(SpanMakerTest, EachViewIsWhatItWouldBeAlone) {
   std::vector<Bytes> files;
   for (uint64_t i = 0; i < 12; ++i) files.push_back(Jpeg(i, {500, 700}));

@@ -20,7 +20,7 @@ class Places final : public StoredSamples {
     return places_.size() - 1;
   }
   Store& StoreOf(uint64_t) const override { std::abort(); }
-  Place PlaceOf(uint64_t id) const override { return places_[id]; }
+  Place PlaceOf(uint64_t id, FieldSet) const override { return places_[id]; }
   ObjectInfo ObjectAt(uint64_t) const override { std::abort(); }
   absl::Status Parse(uint64_t, std::span<const uint8_t>, SampleBytes&) const override { return absl::OkStatus(); }
   absl::Status ReadError(uint64_t, const absl::Status& status) const override { return status; }
@@ -95,7 +95,7 @@ TEST(ReadPlanTest, ABlockShuffleFetchesHardlyMoreThanItNeeds) {
           std::vector<uint64_t> ids;
           for (uint64_t position = first; position < std::min(first + span, kSamples); ++position)
             ids.push_back(order.SampleAt(position));
-          for (const uint64_t id : ids) needed += places.PlaceOf(id).size;
+          for (const uint64_t id : ids) needed += places.PlaceOf(id, FieldSet::All()).size;
           fetched += PlanReads(places, ids, ~uint64_t{}).bytes;
         }
         EXPECT_LE(static_cast<double>(fetched), 1.1 * static_cast<double>(needed))
@@ -173,7 +173,7 @@ TEST(ReadPlanTest, EveryPlaceLiesInItsRead) {
     EXPECT_EQ(bytes, plan.bytes);
     EXPECT_EQ(samples, ids.size());
     for (const auto& sample : plan.samples) {
-      const auto place = places.PlaceOf(sample.id);
+      const auto place = places.PlaceOf(sample.id, FieldSet::All());
       const auto& read = plan.reads[sample.read];
       ASSERT_EQ(read.object, place.object);
       ASSERT_EQ(read.offset + sample.offset, place.offset);
@@ -186,8 +186,8 @@ TEST(ReadPlanTest, EveryPlaceLiesInItsRead) {
 TEST(ReadPlanTest, WhatIsNotStoredIsLeftOut) {
   class Some final : public StoredSamples {
    public:
-    bool Has(uint64_t id) const override { return id % 2 == 0; }
-    Place PlaceOf(uint64_t id) const override {
+    bool Has(uint64_t id, FieldSet) const override { return id % 2 == 0; }
+    Place PlaceOf(uint64_t id, FieldSet) const override {
       EXPECT_TRUE(Has(id));
       return {id, 0, 10};
     }

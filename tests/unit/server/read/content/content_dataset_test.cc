@@ -84,11 +84,14 @@ TEST_F(ContentDatasetTest, BytesThatWereReadAheadAreComparedToo) {
   const auto known = *ContentDataset::Open(std::move(slow), {.name = "slow"});
   ASSERT_NE(known->stored(), nullptr);
   const StoredSamples& stored = *known->stored();
-  EXPECT_EQ(&stored.StoreOf(stored.PlaceOf(3).object), &below.store());
-  EXPECT_EQ(stored.PlaceOf(3).offset, 300);
+  EXPECT_EQ(&stored.StoreOf(stored.PlaceOf(3, FieldSet::All()).object), &below.store());
+  EXPECT_EQ(stored.PlaceOf(3, FieldSet::All()).offset, 300);
   SampleBytes sample;
   const std::vector<uint8_t> right = {HeldDataset::FieldOf(below, 3)}, wrong = {static_cast<uint8_t>(right[0] + 1)};
   EXPECT_TRUE(stored.Parse(3, right, sample).ok());
+  sample.wanted = FieldSet();
+  EXPECT_TRUE(stored.Parse(3, right, sample).ok()) << "all is compared, whatever is wanted";
+  EXPECT_EQ(sample.wanted, FieldSet());
   const absl::Status status = stored.Parse(3, wrong, sample);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(status.message(), HasSubstr("changed since it was indexed"));

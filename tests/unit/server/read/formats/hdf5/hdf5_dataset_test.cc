@@ -282,10 +282,12 @@ class WatchedStore final : public Store {
   MemoryStore files_;
 };
 
-// Returns the sizes of the ranges that a sample is read by, which are whole pages where a child decodes it.
-std::vector<uint64_t> ReadsOf(const Hdf5Dataset& dataset, uint64_t id, WatchedStore& store) {
+// Returns the sizes of the ranges that `wanted` of a sample is read by, which are whole pages where a child decodes it.
+std::vector<uint64_t> ReadsOf(const Hdf5Dataset& dataset, uint64_t id, WatchedStore& store,
+                              FieldSet wanted = FieldSet::All()) {
   store.sizes.clear();
   SampleBytes sample;
+  sample.wanted = wanted;
   const absl::Status read = dataset.Read(id, sample);
   EXPECT_TRUE(read.ok()) << read;
   return store.sizes;
@@ -315,6 +317,11 @@ TEST(Hdf5DatasetTest, ValuesThatLieThereAsTheyAreAreReadFromTheStore) {
       EXPECT_THAT(ReadsOf(**opened, id, *store),
                   IsSupersetOf({uint64_t{72}, kReferenceBytes, uint64_t{20004}, uint64_t{8}}));
       EXPECT_LE(store->sizes.size(), 7);  // A collection has up to three such images, of which each is looked at.
+      const SourceSchema& schema = (*opened)->schema();
+      FieldSet labels;
+      labels.Add(std::find_if(schema.begin(), schema.end(), [](const auto& f) { return f.name == "label"; }) -
+                 schema.begin());
+      EXPECT_THAT(ReadsOf(**opened, id, *store, labels), ElementsAre(8));
     }
   }
 }

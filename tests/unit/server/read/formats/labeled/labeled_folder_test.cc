@@ -136,6 +136,17 @@ TEST_F(LabeledFolderTest, AFileThatChangedIsSaid) {
   EXPECT_THAT(status.message(), HasSubstr("dogs: a.jpg: changed since it was indexed"));
 }
 
+TEST_F(LabeledFolderTest, WhoWantsLabelsAloneReadsNoFile) {
+  const auto dataset = Open("l.csv", "file,label\na.jpg,1\n");
+  ASSERT_TRUE(dataset.ok());
+  folder_.Write("images/a.jpg", "longer than it was");
+  SampleBytes sample;
+  sample.wanted = FieldSet();
+  sample.wanted.Add(1);
+  EXPECT_TRUE((*dataset)->Read(0, sample).ok());
+  EXPECT_EQ(LabelOf(sample), 1);
+}
+
 TEST_F(LabeledFolderTest, AFileThatWasWrittenToIsSaidThoughItHasAsManyBytes) {
   const auto dataset = Open("l.csv", "file,label\na.jpg,1\n");
   ASSERT_TRUE(dataset.ok());

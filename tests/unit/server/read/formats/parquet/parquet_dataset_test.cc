@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <memory>
 #include <string>
 #include <utility>
@@ -200,11 +201,13 @@ class CountingStore final : public Store {
   }
   void Read(const Range& range, Done done) override {
     ++reads;
+    bytes += range.into.size();
     if (broken) return done(absl::UnavailableError("it hung up"));
     store_->Read(range, std::move(done));
   }
 
   std::atomic<int> reads = 0;
+  std::atomic<uint64_t> bytes = 0;
   std::atomic<bool> broken = false;
 
  private:
@@ -251,6 +254,39 @@ TEST(ParquetDatasetTest, RowGroupsOfASpanAreLoadedBeforeAWorkerTakesIt) {
     EXPECT_EQ(sample.fields[0][0], 5);
   }
   EXPECT_EQ(store->reads, before + 2) << "no worker had to";
+}
+
+TEST(ParquetDatasetTest, ColumnsThatNobodyWantsAreNotRead) {
+  const std::vector<uint8_t> file = FileOf("tt", 0x0807060504030201);
+  const auto store =
+      std::make_shared<CountingStore>(std::make_shared<MemoryStore>(MemoryStore::Objects{{"a.parquet", file}}, true));
+  const auto opened = ParquetDataset::Open({}, store, {{"a.parquet", file.size(), ""}},
+                                           {.name = "pets", .program = STOKER_TEST_PARQUET_CHILD});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const Dataset& dataset = **opened;
+  ASSERT_EQ(dataset.schema().size(), 2);
+  const StoredSamples& stored = *dataset.stored();
+  std::set<uint64_t> places;
+  const std::vector<uint8_t> label = {1, 2, 3, 4, 5, 6, 7, 8}, low = {1, 2, 3, 4};
+  for (const size_t only : {0, 1}) {
+    SampleBytes sample;
+    sample.wanted = FieldSet();
+    sample.wanted.Add(only);
+    store->bytes = 0;
+    for (const uint64_t id : {0, 1, 0}) {
+      ASSERT_TRUE(dataset.Read(id, sample).ok());
+      EXPECT_EQ(sample.fields[only], only == 0 ? label : low);
+      EXPECT_TRUE(sample.fields[1 - only].empty());
+    }
+    EXPECT_EQ(store->bytes, only == 0 ? 8 : 4);
+    places.insert(stored.PlaceOf(0, sample.wanted).object);
+  }
+  SampleBytes sample;
+  ASSERT_TRUE(dataset.Read(0, sample).ok());
+  EXPECT_EQ(sample.fields, std::vector({label, low}));
+  places.insert(stored.PlaceOf(0, FieldSet::All()).object);
+  places.insert(stored.PlaceOf(2, FieldSet::All()).object);
+  EXPECT_EQ(places.size(), 4) << "what is read ahead is a row group's columns";
 }
 
 TEST(ParquetDatasetTest, ABuildWithoutArrowSaysWhatToDo) {

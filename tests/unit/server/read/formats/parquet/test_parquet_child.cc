@@ -4,11 +4,13 @@
 //   o  as they should       c  by a crash       r  refused: "it is odd"       n  as nulls
 //   l  with a row too many  g  as garbage       e  there is no row            b  it lies beyond the file
 //   h  there are 2^62 rows
+//   t  as they should, and so does a column "low" of the first 4 of these bytes, which every row group has then
 
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "server/read/child/serve.h"
 #include "server/read/formats/parquet/messages.h"
@@ -19,11 +21,13 @@ namespace {
 ChildReply Describe(std::string_view letters) {
   ParquetFooter footer{
       .columns = {{.name = "label", .type = ColumnType::kInt64, .width = 8}, {.name = "caption", .why = "is text"}}};
+  if (letters[0] == 't') footer.columns.push_back({.name = "low", .type = ColumnType::kInt32, .width = 4});
   for (const char letter : letters) {
     if (letter == 'x') throw std::runtime_error("it is no footer");
     const uint64_t rows = letter == 'e' ? 0 : letter == 'h' ? uint64_t{1} << 62 : 2;
     footer.row_groups.push_back(
         {rows, std::string(1, letter), {{letter == 'b' ? uint64_t{1} << 40 : 4, 8, 16}, {4, 1, 1}}});
+    if (letter == 't') footer.row_groups.back().chunks.push_back({4, 4, 8});
   }
   return {ChildVerdict::kDone, SerializeFooter(footer)};
 }
@@ -40,6 +44,16 @@ ChildReply Decode(const DecodeRequest& request, std::string_view bytes) {
       columns.rows = 3;
       columns.columns = {{.sizes = {8, 8, 0}, .bytes = twice}};
       break;
+    case 't': {
+      std::vector<std::string> values;
+      for (const DecodeRequest::Range& range : request.ranges) {
+        values.push_back(std::string(bytes.substr(0, range.size)) + std::string(bytes.substr(0, range.size)));
+        bytes.remove_prefix(range.size);
+      }
+      for (const std::string& value : values)
+        columns.columns.push_back({.sizes = std::vector(2, static_cast<uint32_t>(value.size() / 2)), .bytes = value});
+      return {ChildVerdict::kDone, SerializeColumns(columns)};
+    }
     default: columns.columns = {{.sizes = {8, 8}, .bytes = twice}}; break;
   }
   return {ChildVerdict::kDone, SerializeColumns(columns)};

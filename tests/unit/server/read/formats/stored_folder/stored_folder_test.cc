@@ -168,12 +168,25 @@ TEST_F(StoredFolderTest, WhatIsReadAheadIsEachObjectWithItsVersion) {
   ASSERT_TRUE(folder.ok());
   const StoredSamples& stored = *static_cast<const Dataset&>(**folder).stored();
   for (uint64_t id = 0; id < (*folder)->size(); ++id) {
-    const auto place = stored.PlaceOf(id);
+    const auto place = stored.PlaceOf(id, FieldSet::All());
     const ObjectInfo object = stored.ObjectAt(place.object);
     EXPECT_EQ(object.name, (*folder)->SampleName(id));
     EXPECT_EQ(object.version, bucket_->objects[object.name].version);
     EXPECT_EQ(place.size, bucket_->objects[object.name].bytes.size());
   }
+}
+
+TEST_F(StoredFolderTest, WhoWantsLabelsAloneReadsNoObject) {
+  const auto folder = Open();
+  ASSERT_TRUE(folder.ok());
+  const uint64_t last = (*folder)->size() - 1;
+  bucket_->objects.erase((*folder)->SampleName(last));
+  SampleBytes sample;
+  sample.wanted = FieldSet();
+  sample.wanted.Add(1);
+  EXPECT_FALSE(static_cast<const Dataset&>(**folder).stored()->Has(last, sample.wanted));
+  EXPECT_TRUE((*folder)->Read(last, sample).ok());
+  EXPECT_EQ(sample.fields[1][0], (*folder)->labels()->RunAt(last).label);
 }
 
 TEST_F(StoredFolderTest, APreparedFolderMustBeWholeHereToo) {

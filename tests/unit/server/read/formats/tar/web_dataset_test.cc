@@ -107,6 +107,37 @@ TEST_F(WebDatasetTest, SamplesThatLackAMemberAreBad) {
   EXPECT_THAT(ReadErrorOf(good + TarFile("b.jpg", "x") + TarFile("b.cls", "dog"), 1), HasSubstr("'dog' is no whole"));
 }
 
+TEST_F(WebDatasetTest, MembersThatNobodyWantsAreNotReadAndMayBeBad) {
+  v1::DatasetConfig config;
+  auto& fields = *config.mutable_webdataset()->mutable_fields();
+  fields["image"].set_from("jpg");
+  fields["label"].set_from("cls");
+  fields["note"].set_from("txt");
+  fields["note"].set_kind(v1::FIELD_KIND_TEXT);
+  fields["note"].set_max_bytes(100);
+  config.mutable_webdataset()->add_path(folder_.path("t/a.tar"));
+  folder_.Write("t/a.tar", TarFile("a.jpg", std::string(5000, 'x')) + TarFile("a.txt", "") + TarFile("a.cls", "7") +
+                               TarFile("b.jpg", "y") + TarFile("b.txt", "hello") + TarFile("b.cls", "no number") +
+                               TarFile("c.cls", "9") + TarEnd());
+  const auto dataset = OpenShards(config, {.name = "tar"});
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  const auto read = [&](uint64_t id, size_t only) {
+    SampleBytes sample;
+    sample.wanted = FieldSet();
+    sample.wanted.Add(only);
+    const absl::Status status = (*dataset)->Read(id, sample);
+    EXPECT_LT(sample.stored.size(), 2000) << "the image is not read";
+    return status.ok() ? std::string(sample.fields[only].begin(), sample.fields[only].end()) : status.ToString();
+  };
+  EXPECT_EQ(read(0, 1)[0], 7);
+  EXPECT_EQ(read(0, 2), "") << "an empty text is one";
+  EXPECT_EQ(read(1, 0), "y") << "its label is not looked at";
+  EXPECT_EQ(read(1, 2), "hello");
+  EXPECT_THAT(read(1, 1), HasSubstr("no whole"));
+  EXPECT_EQ(read(2, 1)[0], 9);
+  EXPECT_THAT(read(2, 0), HasSubstr("member .jpg is missing"));
+}
+
 TEST_F(WebDatasetTest, AFieldThatNoSampleHasIsRefused) {
   EXPECT_THAT(ErrorOf(TarFile("a.jpeg", "x") + TarFile("a.cls", "1")),
               AllOf(HasSubstr("fields.image: none of"), HasSubstr("they have .cls, .jpeg")));
