@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-// Some fields of a schema, by their places in it. A plain value. Only the first kMost can be left out: those behind them
-// are in every set.
+// Some fields of a schema, by their places in it. A plain value. Only the first kMost can be left out: those behind
+// them are in every set.
 class FieldSet {
  public:
   static constexpr size_t kMost = 64;

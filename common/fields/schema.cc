@@ -127,6 +127,16 @@ absl::StatusOr<uint64_t> ByteSize(const v1::Field& field) {
   return field.kind() == v1::FIELD_KIND_BINARY_MAP ? (elements + 7) / 8 : elements * ByteSize(field.dtype());
 }
 
+uint64_t DenseBytes(const SourceField& field) {
+  uint64_t bytes = ByteSize(field.dtype);
+  for (const int64_t dimension : field.shape) {
+    if (dimension < 0 || static_cast<uint64_t>(dimension) > kMaxSampleBytes / std::max<uint64_t>(bytes, 1))
+      return kMaxSampleBytes + 1;
+    bytes *= dimension;
+  }
+  return bytes;
+}
+
 uint64_t TypicalBytes(const v1::Field& field) {
   if (IsVariable(field.kind())) return kLengthBytes + field.typical_bytes();
   return ByteSize(field).value_or(0);

@@ -101,6 +101,9 @@ absl::StatusOr<uint64_t> ByteSize(const v1::Field& field);
 // What the size of a sample takes in a span, where samples differ in size.
 inline constexpr uint64_t kLengthBytes = sizeof(uint32_t);
 
+// Returns the bytes of a dense field, or of a stored row; above kMaxSampleBytes where it has more than that.
+uint64_t DenseBytes(const SourceField& field);
+
 // The functions below require that ByteSize(field) and CheckKind(field) are OK.
 
 // Returns the bytes of one sample of `field` as it is sent: of a usual one, where samples differ in size.

@@ -31,6 +31,7 @@ struct TypeName {
   const char* operator()(int64_t) const { return "a whole number"; }
   const char* operator()(bool) const { return "true or false"; }
   const char* operator()(const std::string&) const { return "a text"; }
+  const char* operator()(const OwnField&) const { return "nothing"; }
 };
 
 // Reads `text` as a value of the type that it is called with.
@@ -52,6 +53,7 @@ struct Read {
     return text == "true";
   }
   std::optional<OwnValue> operator()(const std::string&) const { return text; }
+  std::optional<OwnValue> operator()(const OwnField&) const { return std::nullopt; }
 };
 
 // Writes a value so that equal values are equal texts.
@@ -67,6 +69,7 @@ struct Write {
   std::string operator()(int64_t value) const { return absl::StrCat(value); }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const OwnField&) const { return ""; }
 };
 
 absl::Status Unknown(const std::string& name) {
@@ -103,11 +106,20 @@ absl::Status Resolve(v1::OwnOp& op) {
   op.set_check(loaded->check());
   op.clear_arguments();
   for (size_t i = 0; i < values.size(); ++i) {
+    if (loaded->arguments()[i].is_field()) continue;
     v1::OwnOp::Argument& argument = *op.add_arguments();
     argument.set_name(loaded->arguments()[i].name);
     argument.set_value(std::visit(Write{}, values[i]));
   }
   return absl::OkStatus();
+}
+
+void AddOwnOps(const google::protobuf::RepeatedPtrField<v1::Op>& ops, std::vector<const LoadedOp*>& found) {
+  for (const v1::Op& op : ops) {
+    const LoadedOp* const loaded = op.has_own_op() ? FindLoadedOp(op.own_op().name()) : nullptr;
+    if (loaded != nullptr) found.push_back(loaded);
+    if (const auto* transforms = NestedTransforms(op)) AddOwnOps(*transforms, found);
+  }
 }
 
 // How many own ops a pipeline may hold: each is tried with its arguments when a job begins.
@@ -157,11 +169,14 @@ absl::StatusOr<std::vector<OwnValue>> ValuesOf(const v1::OwnOp& op, const Loaded
                                     [&](const LoadedOp::Argument& a) { return a.name == argument.name(); });
     if (known == loaded.arguments().end()) {
       std::vector<std::string> names;
-      for (const LoadedOp::Argument& a : loaded.arguments()) names.push_back(a.name);
+      for (const LoadedOp::Argument& a : loaded.arguments())
+        if (!a.is_field()) names.push_back(a.name);
       return WrongArgument(op, argument.name(),
                            names.empty() ? "unknown argument; the op has none"
                                          : absl::StrCat("unknown argument; known are ", absl::StrJoin(names, ", ")));
     }
+    if (known->is_field())
+      return WrongArgument(op, argument.name(), "is a field of the sample, which the op sees by itself; leave it out");
     const size_t place = known - loaded.arguments().begin();
     if (given[place]) return WrongArgument(op, argument.name(), "stands twice");
     given[place] = true;
@@ -189,6 +204,13 @@ const LoadedOp* SizeChangingOp(const v1::Op& op) {
   return nullptr;
 }
 
+std::vector<const LoadedOp*> OwnOpsOf(const v1::Pipeline& pipeline) {
+  std::vector<const LoadedOp*> found;
+  AddOwnOps(pipeline.ops(), found);
+  for (const v1::Views& view : pipeline.views()) AddOwnOps(view.ops(), found);
+  return found;
+}
+
 v1::OwnOpInfo InfoOf(const LoadedOp& op) {
   v1::OwnOpInfo info;
   info.set_name(op.name());
@@ -196,11 +218,19 @@ v1::OwnOpInfo InfoOf(const LoadedOp& op) {
   info.set_summary(op.summary());
   info.set_check(op.check());
   info.set_made_of(op.made_of());
+  std::vector<std::string> fields;
   for (const LoadedOp::Argument& argument : op.arguments()) {
+    if (argument.is_field()) {
+      fields.push_back(argument.name);
+      continue;
+    }
     v1::OwnOp::Argument& told = *info.add_arguments();
     told.set_name(argument.name);
     if (!argument.required) told.set_value(std::visit(Write{}, argument.otherwise));
   }
+  if (!fields.empty())
+    info.set_summary(absl::StrCat(op.summary(), op.summary().empty() ? "" : " ", "(sees the field",
+                                  fields.size() > 1 ? "s " : " ", absl::StrJoin(fields, ", "), ")"));
   return info;
 }
 

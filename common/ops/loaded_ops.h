@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +26,9 @@ class LoadedOp {
     std::string name;
     OwnValue otherwise;  // where it is not given; its type is the argument's
     bool required = false;
+
+    // Whether it is a field of the sample, of the type and as many dimensions as `otherwise`, which no pipeline gives.
+    bool is_field() const { return std::holds_alternative<OwnField>(otherwise); }
   };
 
   virtual ~LoadedOp() = default;
@@ -41,7 +45,8 @@ class LoadedOp {
   // Returns whether images have another size after the op than before it, for some arguments and sizes.
   virtual bool changes_size() const = 0;
 
-  // The functions below require values of all arguments() in their order, and a size of at least one pixel.
+  // The functions below require values of all arguments() in their order, and a size of at least one pixel. Check and
+  // SizeAfter do not look at fields.
 
   // InvalidArgument says what is wrong with the values.
   virtual absl::Status Check(const std::vector<OwnValue>& values) const = 0;
@@ -82,12 +87,15 @@ const LoadedOps& GetLoadedOps();
 // Returns the own op of that name, or null.
 const LoadedOp* FindLoadedOp(const std::string& name);
 
-// Returns the values of all arguments of `op`, in the order of `loaded`. InvalidArgument, "fog.amount: …", names an
-// argument that is unknown, missing, repeated or of another type.
+// Returns the values of all arguments of `op`, in the order of `loaded`; fields are `otherwise`. InvalidArgument,
+// "fog.amount: …", names an argument that is unknown, missing, repeated or of another type.
 absl::StatusOr<std::vector<OwnValue>> ValuesOf(const v1::OwnOp& op, const LoadedOp& loaded);
 
 // Returns an own op of this process that changes sizes, which `op` is or holds; null if there is none.
 const LoadedOp* SizeChangingOp(const v1::Op& op);
+
+// Returns the own ops of this process that `pipeline` names, also inside of other ops and in views.
+std::vector<const LoadedOp*> OwnOpsOf(const v1::Pipeline& pipeline);
 
 // Returns what clients are told of an op.
 v1::OwnOpInfo InfoOf(const LoadedOp& op);

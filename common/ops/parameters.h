@@ -151,13 +151,22 @@ inline constexpr int32_t kMixedWhole = 1 << 14;
 
 class LoadedOp;
 
+// A field of the sample in hand, as the dataset has it: numbers of `dtype`, little-endian, of `shape`. Where samples
+// differ in size, the first of the shape is the number of rows.
+struct OwnField {
+  v1::Dtype dtype = v1::DTYPE_UNSPECIFIED;
+  std::vector<int64_t> shape;
+  std::vector<uint8_t> bytes;
+  friend bool operator==(const OwnField&, const OwnField&) = default;
+};
+
 // The value of an own op's argument.
-using OwnValue = std::variant<double, int64_t, bool, std::string>;
+using OwnValue = std::variant<double, int64_t, bool, std::string, OwnField>;
 
 // What an operator's own op does. It draws when it runs, by `key`.
 struct OwnParameters {
   const LoadedOp* op = nullptr;
-  std::vector<OwnValue> values;  // of all its arguments
+  std::vector<OwnValue> values;  // of all its arguments; fields are as in the op's trial until a sample is there
   DrawKey key;
   ImageSize size;  // of the result
   friend bool operator==(const OwnParameters&, const OwnParameters&) = default;

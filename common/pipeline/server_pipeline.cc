@@ -133,13 +133,26 @@ uint32_t SpanSamples(uint64_t typical_bytes, uint64_t most_bytes) {
       std::min({nearer_above ? above : below, bounded, uint64_t{ServerPipeline::kMaxSpanSamples}}));
 }
 
-// Returns the source fields of `outputs`; All where that is each of the `fields` of a schema.
-FieldSet SourcesOf(const std::vector<ServerPipeline::Output>& outputs, size_t fields) {
-  FieldSet sources;
-  for (const ServerPipeline::Output& output : outputs) sources.Add(output.source);
+// Returns the set; All where it has each of the `fields` of a schema.
+FieldSet AllIfFull(FieldSet set, size_t fields) {
   for (size_t i = 0; i < fields; ++i)
-    if (!sources.Has(i)) return sources;
+    if (!set.Has(i)) return set;
   return FieldSet::All();
+}
+
+// What an own op sees of a sample's fields may take so much: it is copied for each call.
+constexpr uint64_t kMostSeenBytes = uint64_t{512} << 10;
+
+// OK where an own op can see `field` as it asks for it; otherwise what is in the way.
+absl::Status CheckSeen(const SourceField& field, const OwnField& asked) {
+  const bool is_variable = field.kind == SourceField::Kind::kRows;
+  if (IsImage(field) || IsMap(field.meaning) || HasPoints(field.meaning) || field.meaning == v1::FIELD_KIND_AUDIO)
+    return absl::InvalidArgumentError("is no field that an own op can see: it goes through ops itself");
+  const size_t dimensions = field.shape.size() + (is_variable ? 1 : 0);
+  if (field.dtype == asked.dtype && dimensions == asked.shape.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("is ", DtypeName(field.dtype), " of ", dimensions,
+                                                 " dimensions, where the op asks for ", DtypeName(asked.dtype), " of ",
+                                                 asked.shape.size()));
 }
 
 }  // namespace
@@ -156,9 +169,11 @@ absl::StatusOr<ServerPipeline> ServerPipeline::Create(const v1::Pipeline& pipeli
     STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index, schema[index]));
     if (HasValues(schema, index)) STOKER_RETURN_IF_ERROR(server.AddOutputsOf(index + 1, schema[index + 1]));
   }
-  server.sources_ = SourcesOf(server.outputs_, schema.size());
   STOKER_RETURN_IF_ERROR(server.FinishJoining());
   STOKER_RETURN_IF_ERROR(server.CheckOutputs());
+  for (const Output& output : server.outputs_) server.sources_.Add(output.source);
+  STOKER_RETURN_IF_ERROR(server.AddSeen(schema));
+  server.sources_ = AllIfFull(server.sources_, schema.size());
   std::vector<v1::Field> fields;
   for (const Output& output : server.outputs_) fields.push_back(output.field);
   STOKER_RETURN_IF_ERROR(server.CheckDevice(fields));
@@ -489,6 +504,32 @@ absl::Status ServerPipeline::CheckOwnOps() const {
       return absl::InvalidArgumentError(
           absl::StrCat("the own op '", changing->name(), "' changes the image's size, and '", follower->field.name(),
                        "', which lies on the image, cannot follow; name the other fields in pipeline.fields"));
+  return absl::OkStatus();
+}
+
+absl::Status ServerPipeline::AddSeen(const SourceSchema& schema) {
+  for (const LoadedOp* const op : OwnOpsOf(pipeline_)) {
+    uint64_t bytes = 0;
+    for (const LoadedOp::Argument& argument : op->arguments()) {
+      if (!argument.is_field()) continue;
+      const auto wrong = [&](const auto&... what) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the own op '", op->name(), "' sees the field '", argument.name, "', which ", what...));
+      };
+      const auto field = std::find_if(schema.begin(), schema.end(),
+                                      [&](const SourceField& other) { return other.name == argument.name; });
+      if (field == schema.end()) return wrong("the dataset does not have");
+      const absl::Status seen = CheckSeen(*field, std::get<OwnField>(argument.otherwise));
+      if (!seen.ok()) return wrong(seen.message());
+      if (joining_.has_value() && JoinsRows(*field)) return wrong("Mosaic joins; leave one of the two out");
+      bytes += field->kind == SourceField::Kind::kRows ? field->max_bytes : DenseBytes(*field);
+      if (bytes > kMostSeenBytes)
+        return wrong("makes what it sees take up to ", bytes, " bytes, more than ", kMostSeenBytes,
+                     "; give the field a smaller max_bytes");
+      sources_.Add(field - schema.begin());
+      sees_fields_ = true;
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -75,7 +75,7 @@ class ServerPipeline {
   // The fields of a span, in payload order.
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // The source fields that they come from: what need be read of a sample.
+  // The source fields that they come from, and that own ops see: what need be read of a sample.
   FieldSet sources() const { return sources_; }
 
   // A field of boxes, and the fields with a row for each box. They are indexes of outputs, whose samples differ in
@@ -139,6 +139,9 @@ class ServerPipeline {
   // The most passes of one view. Its plan takes memory for each.
   double MostPassesOfView() const;
 
+  // Whether an own op sees fields of the sample: who draws ops gives it those.
+  bool sees_fields() const { return sees_fields_; }
+
   static constexpr uint32_t kMaxSpanSamples = 4096;
 
   // Memory is reserved for the most that a span can have, so that few spans of many rare large samples would take all.
@@ -173,6 +176,9 @@ class ServerPipeline {
   absl::Status CheckMaps() const;
   absl::Status CheckPoints() const;
   absl::Status CheckOwnOps() const;
+
+  // Adds the fields that own ops see to sources_.
+  absl::Status AddSeen(const SourceSchema& schema);
   absl::Status AddBoxCrops();
   absl::Status AddBoxCrop(const v1::RandomIoUCrop& op);
   absl::Status AddSanitizers();
@@ -213,6 +219,7 @@ class ServerPipeline {
   int ops_ = 0;  // number of leading ops that run on the server
   std::vector<Output> outputs_;
   FieldSet sources_;
+  bool sees_fields_ = false;
   std::optional<BoxRows> cropped_boxes_;
   std::vector<v1::RandomIoUCrop> box_crops_;
   std::vector<Sanitizer> sanitizers_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -28,6 +29,8 @@ namespace {
 
 constexpr size_t kMostArguments = 64;
 constexpr size_t kWhyBytes = 1024;
+constexpr size_t kMostDimensions = 8;
+constexpr uint64_t kMostExampleBytes = uint64_t{64} << 10;
 
 // The random numbers of one call, as C sees them.
 struct DrawsForC {
@@ -49,16 +52,59 @@ struct DrawsForC {
   Draws draws;
 };
 
-// Values as C sees them; they point into the values that they were made of.
-std::vector<stoker_op_value> ForC(const std::vector<OwnValue>& values) {
-  std::vector<stoker_op_value> all(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (const auto* number = std::get_if<double>(&values[i])) all[i].number = *number;
-    if (const auto* integer = std::get_if<int64_t>(&values[i])) all[i].integer = *integer;
-    if (const auto* boolean = std::get_if<bool>(&values[i])) all[i].integer = *boolean ? 1 : 0;
-    if (const auto* text = std::get_if<std::string>(&values[i])) all[i].text = text->c_str();
+// Values as C sees them; they point into the values that they were made of, which must outlive them.
+class ForC {
+ public:
+  explicit ForC(const std::vector<OwnValue>& values) : values_(values.size()) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (const auto* number = std::get_if<double>(&values[i])) values_[i].number = *number;
+      if (const auto* integer = std::get_if<int64_t>(&values[i])) values_[i].integer = *integer;
+      if (const auto* boolean = std::get_if<bool>(&values[i])) values_[i].integer = *boolean ? 1 : 0;
+      if (const auto* text = std::get_if<std::string>(&values[i])) values_[i].text = text->c_str();
+      if (const auto* field = std::get_if<OwnField>(&values[i])) values_[i].field = Add(*field);
+    }
   }
-  return all;
+  ForC(const ForC&) = delete;
+  ForC& operator=(const ForC&) = delete;
+
+  const stoker_op_value* data() const { return values_.data(); }
+
+ private:
+  const stoker_op_field* Add(const OwnField& field) {
+    return &fields_.emplace_back(
+        stoker_op_field{field.dtype, field.shape.size(), field.shape.data(), field.bytes.data()});
+  }
+
+  std::vector<stoker_op_value> values_;
+  std::deque<stoker_op_field> fields_;
+};
+
+static_assert(static_cast<int>(STOKER_OP_UINT8) == v1::DTYPE_UINT8 &&
+              static_cast<int>(STOKER_OP_INT16) == v1::DTYPE_INT16 &&
+              static_cast<int>(STOKER_OP_INT32) == v1::DTYPE_INT32 &&
+              static_cast<int>(STOKER_OP_INT64) == v1::DTYPE_INT64 &&
+              static_cast<int>(STOKER_OP_FLOAT16) == v1::DTYPE_FLOAT16 &&
+              static_cast<int>(STOKER_OP_BFLOAT16) == v1::DTYPE_BFLOAT16 &&
+              static_cast<int>(STOKER_OP_FLOAT32) == v1::DTYPE_FLOAT32 &&
+              static_cast<int>(STOKER_OP_FLOAT64) == v1::DTYPE_FLOAT64);
+
+// Returns the example of a field; none where it is none that may be.
+std::optional<OwnValue> ExampleOf(const stoker_op_field* field) {
+  if (field == nullptr || field->dtype < STOKER_OP_UINT8 || field->dtype > STOKER_OP_FLOAT64 ||
+      field->dimensions > kMostDimensions || (field->dimensions > 0 && field->shape == nullptr))
+    return std::nullopt;
+  OwnField example = {.dtype = static_cast<v1::Dtype>(field->dtype)};
+  uint64_t bytes = ByteSize(example.dtype);
+  for (const int64_t extent : std::span(field->shape, field->dimensions)) {
+    if (extent < 0 || static_cast<uint64_t>(extent) > kMostExampleBytes) return std::nullopt;
+    bytes *= static_cast<uint64_t>(extent);
+    if (bytes > kMostExampleBytes) return std::nullopt;
+    example.shape.push_back(extent);
+  }
+  if (bytes > 0 && field->data == nullptr) return std::nullopt;
+  const auto* const data = static_cast<const uint8_t*>(field->data);
+  if (bytes > 0) example.bytes.assign(data, data + bytes);
+  return example;
 }
 
 // Returns the value of `argument` where none is given; none where its type or the value is none that may be.
@@ -72,6 +118,7 @@ std::optional<OwnValue> OtherwiseOf(const stoker_op_argument& argument) {
     case STOKER_OP_TEXT:
       if (argument.otherwise.text == nullptr || !IsUtf8(argument.otherwise.text)) return std::nullopt;
       return std::string(argument.otherwise.text);
+    case STOKER_OP_FIELD: return ExampleOf(argument.otherwise.field);
     default: return std::nullopt;
   }
 }

@@ -1,8 +1,11 @@
 #include "server/plugin/python_offer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/text.h"
 #include "nlohmann/json.hpp"
@@ -14,12 +17,34 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kProtocol = 2;  // _PROTOCOL of _op_worker.py
-constexpr size_t kMostOffered = 64;
+constexpr int kProtocol = 3;  // _PROTOCOL of _op_worker.py
+constexpr size_t kMostOffered = 64, kMostDimensions = 8;
 
 absl::Status Strange(const std::string& what) {
   return absl::FailedPreconditionError(
       absl::StrCat("it describes its ops in a way that this server does not know: ", what));
+}
+
+// Returns the example of a field, whose bytes are `value` in hexadecimal; none where it is none.
+std::optional<OwnValue> FieldOf(const Json& argument, const Json& value) {
+  OwnField field;
+  const std::string dtype = argument.at("dtype").get<std::string>(), hex = value.get<std::string>();
+  for (int i = v1::DTYPE_UINT8; i <= v1::DTYPE_FLOAT64; ++i)
+    if (DtypeName(static_cast<v1::Dtype>(i)) == dtype) field.dtype = static_cast<v1::Dtype>(i);
+  field.shape = argument.at("shape").get<std::vector<int64_t>>();
+  const bool is_hex = std::all_of(hex.begin(), hex.end(), [](char c) { return absl::ascii_isxdigit(c); });
+  if (field.dtype == v1::DTYPE_UNSPECIFIED || field.shape.size() > kMostDimensions || !is_hex || hex.size() % 2 != 0)
+    return std::nullopt;
+  uint64_t bytes = ByteSize(field.dtype);
+  for (const int64_t extent : field.shape) {
+    if (extent < 0 || static_cast<uint64_t>(extent) > hex.size()) return std::nullopt;
+    bytes *= static_cast<uint64_t>(extent);
+    if (bytes > hex.size()) return std::nullopt;
+  }
+  if (bytes != hex.size() / 2) return std::nullopt;
+  const std::string data = absl::HexStringToBytes(hex);
+  field.bytes.assign(data.begin(), data.end());
+  return field;
 }
 
 // Returns the value of `argument` where none is given; none where it is not of its type.
@@ -29,6 +54,7 @@ std::optional<OwnValue> ValueOf(const Json& argument) {
   if (type == "float" && value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
   if (type == "int" && value.is_number_integer()) return value.get<int64_t>();
   if (type == "bool" && value.is_boolean()) return value.get<bool>();
+  if (type == "field") return FieldOf(argument, value);
   if (type == "str" && value.is_string() && IsUtf8(value.get<std::string>())) return value.get<std::string>();
   return std::nullopt;
 }

@@ -28,6 +28,11 @@ struct Code {
     (*this)(static_cast<uint32_t>(value.size()));
     out.append(value);
   }
+  void operator()(const OwnField& field) const {
+    (*this)(static_cast<uint32_t>(field.shape.size()));
+    for (const int64_t extent : field.shape) (*this)(extent);
+    out.append(field.bytes.begin(), field.bytes.end());
+  }
 };
 
 }  // namespace

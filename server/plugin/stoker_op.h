@@ -30,18 +30,42 @@ enum stoker_op_type {
   STOKER_OP_NUMBER = 1,  /* double, finite */
   STOKER_OP_INTEGER = 2, /* int64_t */
   STOKER_OP_BOOLEAN = 3, /* int64_t, 0 or 1 */
-  STOKER_OP_TEXT = 4     /* const char *, UTF-8 that ends with a zero */
+  STOKER_OP_TEXT = 4,    /* const char *, UTF-8 that ends with a zero */
+  STOKER_OP_FIELD = 5    /* a field of the sample, by its name, which a pipeline does not give */
 };
 
-/* The value of an argument: the member that its type names. A text lives as long as the call. */
+enum stoker_op_dtype {
+  STOKER_OP_UINT8 = 1,
+  STOKER_OP_INT16 = 2,
+  STOKER_OP_INT32 = 3,
+  STOKER_OP_INT64 = 4,
+  STOKER_OP_FLOAT16 = 5,
+  STOKER_OP_BFLOAT16 = 6,
+  STOKER_OP_FLOAT32 = 7,
+  STOKER_OP_FLOAT64 = 8
+};
+
+/* What a sample has in a field: numbers, as the dataset has them, row after row without gaps. Where samples differ in
+ * size, as texts and ragged fields do, the first of the shape is the number of rows, which may be 0. */
+struct stoker_op_field {
+  int32_t dtype; /* of stoker_op_dtype */
+  size_t dimensions;
+  const int64_t* shape;
+  const void* data;
+};
+
+/* The value of an argument: the member that its type names. A text or a field lives as long as the call. */
 union stoker_op_value {
   double number;
   int64_t integer;
   const char* text;
+  const struct stoker_op_field* field;
 };
 
 /* One argument. A user who does not give it gets `otherwise`, unless it is required. The server's trial at its start
- * takes `otherwise` for all, so that it must be a value that the op can work with. */
+ * takes `otherwise` for all, so that it must be a value that the op can work with. That of a field is an example, too:
+ * jobs whose dataset has no such field, or one of another dtype or number of dimensions, are refused. `check` and
+ * `size`, below, are given the example. Fields that go through ops, such as images, masks and boxes, are not seen. */
 struct stoker_op_argument {
   const char* name; /* as in Python: letters, digits and underscores */
   int32_t type;     /* of stoker_op_type */

@@ -19,13 +19,16 @@
 //   const char* Check() const                             NULL, or what is wrong with the arguments: a literal.
 //   void Size(int64_t& height, int64_t& width) const      Where the op changes the image's size.
 //
-// Arguments are double, int64_t, bool and std::string. Apply throws stoker::op::BadSample for a sample that cannot be used;
+// Arguments are double, int64_t, bool, std::string, and stoker::op::Field<T> for a field of the sample, which has the
+// argument's name. Apply throws stoker::op::BadSample for a sample that cannot be used;
 // any other exception blames the server's machine.
 #ifndef STOKER_SERVER_PLUGIN_STOKER_OP_HPP_
 #define STOKER_SERVER_PLUGIN_STOKER_OP_HPP_
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <deque>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -64,6 +67,14 @@ class Draws {
   stoker_op_draws* draws_;
 };
 
+// What a sample has in a field: numbers of T, row after row. Where samples differ in size the shape begins with the number
+// of rows. Its initial value is what the server's trial takes, and says how many dimensions the field has.
+template <typename T>
+struct Field {
+  std::vector<int64_t> shape;
+  std::vector<T> numbers = std::vector<T>(1);
+};
+
 // Says that this sample cannot be used.
 class BadSample : public std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -86,14 +97,33 @@ struct HasCheck : std::false_type {};
 template <typename Op>
 struct HasCheck<Op, std::void_t<decltype(&Op::Check)>> : std::true_type {};
 
+template <typename T>
+constexpr int32_t DtypeOf() {
+  if (std::is_same_v<T, uint8_t>) return STOKER_OP_UINT8;
+  if (std::is_same_v<T, int16_t>) return STOKER_OP_INT16;
+  if (std::is_same_v<T, int32_t>) return STOKER_OP_INT32;
+  if (std::is_same_v<T, int64_t>) return STOKER_OP_INT64;
+  if (std::is_same_v<T, float>) return STOKER_OP_FLOAT32;
+  if (std::is_same_v<T, double>) return STOKER_OP_FLOAT64;
+  return 0;
+}
+
 // Lists an op's arguments, with the values that they begin with.
 struct Lister {
   std::vector<stoker_op_argument>& list;
+  std::deque<stoker_op_field>& fields;
 
   void operator()(const char* name, double& value) { Add(name, STOKER_OP_NUMBER).number = value; }
   void operator()(const char* name, int64_t& value) { Add(name, STOKER_OP_INTEGER).integer = value; }
   void operator()(const char* name, bool& value) { Add(name, STOKER_OP_BOOLEAN).integer = value ? 1 : 0; }
   void operator()(const char* name, std::string& value) { Add(name, STOKER_OP_TEXT).text = value.c_str(); }
+
+  template <typename T>
+  void operator()(const char* name, Field<T>& value) {
+    static_assert(DtypeOf<T>() != 0, "a field has numbers of uint8_t, int16_t, int32_t, int64_t, float or double");
+    fields.push_back({DtypeOf<T>(), value.shape.size(), value.shape.data(), value.numbers.data()});
+    Add(name, STOKER_OP_FIELD).field = &fields.back();
+  }
 
   stoker_op_value& Add(const char* name, int32_t type) {
     list.push_back({name, type, 0, {0}});
@@ -109,6 +139,15 @@ struct Setter {
   void operator()(const char*, int64_t& value) { value = next++->integer; }
   void operator()(const char*, bool& value) { value = next++->integer != 0; }
   void operator()(const char*, std::string& value) { value = next++->text; }
+  template <typename T>
+  void operator()(const char*, Field<T>& value) {
+    const stoker_op_field& field = *next++->field;
+    value.shape.assign(field.shape, field.shape + field.dimensions);
+    size_t count = 1;
+    for (const int64_t extent : value.shape) count *= static_cast<size_t>(extent);
+    value.numbers.resize(count);
+    if (count > 0) std::memcpy(value.numbers.data(), field.data, count * sizeof(T));
+  }
 };
 
 template <typename Op>
@@ -158,10 +197,11 @@ void Size(const stoker_op_value* values, int64_t* height, int64_t* width) {
 // The table's entry of an op. What it points to lives as long as the process.
 template <typename Op>
 stoker_op EntryOf() {
-  static Op defaults;  // Its texts are the arguments' defaults.
+  static Op defaults;  // Its texts and fields are the arguments' defaults.
+  static std::deque<stoker_op_field> fields;
   static const std::vector<stoker_op_argument> arguments = [] {
     std::vector<stoker_op_argument> list;
-    defaults.Arguments(Lister{list});
+    defaults.Arguments(Lister{list, fields});
     return list;
   }();
   stoker_op entry = {Op::kName, Op::kVersion, Op::kSummary, arguments.data(), arguments.size(), nullptr, nullptr,

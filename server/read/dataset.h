@@ -144,10 +144,10 @@ class Dataset {
   virtual const StoredSamples* stored() const { return nullptr; }
 
   // Replaces `sample` by the bytes of sample `id`, of those fields that sample.wanted has. What is not wanted is not
-  // read where it is stored apart, and is not looked at: what is wrong with it is no error. Requires id < size(). Errors
-  // name the sample. DataLoss blames the stored bytes, which are the same for every server: a record that does not
-  // parse, a field that is missing. NotFound, Unavailable and Internal blame this machine: another server may succeed.
-  // What another code would say, such as that a file has changed since it was indexed, is Unavailable too.
+  // read where it is stored apart, and is not looked at: what is wrong with it is no error. Requires id < size().
+  // Errors name the sample. DataLoss blames the stored bytes, which are the same for every server: a record that does
+  // not parse, a field that is missing. NotFound, Unavailable and Internal blame this machine: another server may
+  // succeed. What another code would say, such as that a file has changed since it was indexed, is Unavailable too.
   virtual absl::Status Read(uint64_t id, SampleBytes& sample) const = 0;
 };
 

@@ -30,11 +30,7 @@ int64_t PixelBytes(const ServerPipeline::Output& output, const SourceField& fiel
   return output.map() ? ByteSize(field.dtype) : kColors;
 }
 
-uint64_t RowCount(const SourceField& field, std::span<const uint8_t> bytes) {
-  uint64_t row = ByteSize(field.dtype);
-  for (const int64_t extent : field.shape) row *= static_cast<uint64_t>(extent);
-  return bytes.size() / row;
-}
+uint64_t RowCount(const SourceField& field, std::span<const uint8_t> bytes) { return bytes.size() / DenseBytes(field); }
 
 // Whether output number `output` has a row for each box.
 bool IsLabel(const ServerPipeline::Joining& joining, size_t output) {

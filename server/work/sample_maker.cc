@@ -12,6 +12,7 @@
 #include "common/check.h"
 #include "common/fields/cast.h"
 #include "common/fields/companions.h"
+#include "common/ops/loaded_ops.h"
 #include "common/status_macros.h"
 #include "server/augment/map.h"
 #include "server/augment/points.h"
@@ -159,6 +160,7 @@ absl::Status SampleMaker::MakeOfManySizes(const Task& task, BytesOf bytes_of, Sp
 
 absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample, const Place& place,
                                     v1::StageTimes& times) {
+  sample_ = &sample;
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
@@ -400,7 +402,32 @@ absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPi
                                                 ImageSize size) {
   STOKER_ASSIGN_OR_RETURN(auto ops, Draw(task, output, number, size));
   if (output.map()) ops = MapOps(ops);
+  if (task.pipeline.sees_fields()) STOKER_RETURN_IF_ERROR(GiveFields(task, ops));
   return ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
+}
+
+absl::Status SampleMaker::GiveFields(const Task& task, std::vector<OpParameters>& ops) const {
+  for (OpParameters& op : ops) {
+    auto* const own = std::get_if<OwnParameters>(&op);
+    if (own == nullptr) continue;
+    for (size_t i = 0; i < own->values.size(); ++i) {
+      const LoadedOp::Argument& argument = own->op->arguments()[i];
+      if (!argument.is_field()) continue;
+      const auto field = std::find_if(task.schema.begin(), task.schema.end(),
+                                      [&](const SourceField& other) { return other.name == argument.name; });
+      const std::vector<uint8_t>& bytes = sample_->fields[field - task.schema.begin()];
+      const bool is_variable = field->kind == SourceField::Kind::kRows;
+      const uint64_t row = DenseBytes(*field);
+      if (is_variable ? bytes.size() % row != 0 || bytes.size() > field->max_bytes : bytes.size() != row)
+        return absl::DataLossError(
+            absl::StrCat("field '", field->name, "', which the op '", own->op->name(), "' sees, has ", bytes.size(),
+                         " bytes, ", is_variable ? "above its max_bytes or no whole rows" : "a wrong number"));
+      OwnField seen = {field->dtype, field->shape, bytes};
+      if (is_variable) seen.shape.insert(seen.shape.begin(), static_cast<int64_t>(bytes.size() / row));
+      own->values[i] = std::move(seen);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SampleMaker::MakeFromFile(const Task& task, int source, ImageSize size, v1::StageTimes& times) {

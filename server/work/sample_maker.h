@@ -154,6 +154,9 @@ class SampleMaker {
   static absl::StatusOr<std::span<uint8_t>> RoomOf(const ServerPipeline& pipeline, size_t output, uint32_t view,
                                                    ImageSize size, const Place& place);
 
+  // Gives own ops the fields that they see, of the sample in hand. DataLoss where one is none.
+  absl::Status GiveFields(const Task& task, std::vector<OpParameters>& ops) const;
+
   // Plans view number `number` of `output`. A plan is the same each time.
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
                                      ImageSize size);
@@ -189,6 +192,7 @@ class SampleMaker {
   Joiner joiner_{decoder_, image_, augmenter_};
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
+  const SampleBytes* sample_ = nullptr;        // in hand, while MakeFixed runs
   AudioMaker audio_;
   std::vector<View> views_;     // views of the image in hand
   std::vector<float> points_;   // of the boxes or keypoints in hand

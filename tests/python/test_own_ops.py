@@ -212,6 +212,63 @@ def test_an_op_in_cpp_in_python_and_built_in_gives_one_digest(start_server, tmp_
     assert digest(server.address, cut, T.OwnOp("noise_py"), samples=40) == noise
 
 
+SEES_IN_CPP = r"""
+#include <stoker/plugin/stoker_op.hpp>
+struct Tint {
+  static constexpr auto kName = "tint_cpp";
+  static constexpr uint32_t kVersion = 1;
+  static constexpr auto kSummary = "";
+  int64_t times = 1;
+  stoker::op::Field<int64_t> label;
+  template <typename Visit> void Arguments(Visit&& visit) { visit("times", times); visit("label", label); }
+  void Apply(const stoker::op::Image& in, stoker::op::Image& out, stoker::op::Draws&) const {
+    for (int64_t i = 0; i < 3 * in.height * in.width; ++i)
+      out.pixels[i] = static_cast<uint8_t>(in.pixels[i] + times * label.numbers[0]);
+  }
+};
+STOKER_OPS(Tint)
+"""
+
+SEES_IN_PYTHON = """
+import numpy, stoker
+
+@stoker.op(version=1, fields={"label": numpy.int64(0)}, size=lambda height, width, times: (height, width))
+def tint_py(image, rng, times: int = 1, *, label):
+    assert label.dtype == numpy.int64 and label.shape == ()
+    return image + (times * label).astype("uint8")
+"""
+
+
+def test_an_op_sees_a_field_of_its_sample_that_need_not_be_sent(start_server, tmp_path):
+    include = tmp_path / "include" / "stoker" / "plugin"
+    include.mkdir(parents=True)
+    for header in ["stoker_op.h", "stoker_op.hpp"]:
+        shutil.copy(SOURCE / "server" / "plugin" / header, include)
+    source, library = written(tmp_path, "tint.cc", SEES_IN_CPP), tmp_path / "libtint.so"
+    subprocess.run(
+        ["c++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{tmp_path / 'include'}", "-o", library, source], check=True
+    )
+    server = served(start_server, tmp_path, library, written(tmp_path, "tint.py", SEES_IN_PYTHON))
+    assert "(sees the field label)" in run_stoker("list", "--ops", "--servers", server.address)
+
+    def images(*ops, fields=("image", "label")):
+        pipeline = T.Pipeline(list(ops), fields=list(fields))
+        with Loader(server.address, batch_size=20, split="[:100]", transforms=pipeline, output="numpy", as_dict=True) as loader:
+            return [{name: numpy.array(value) for name, value in batch.items()} for batch in loader]
+
+    plain = images()
+    labels = numpy.concatenate([batch["label"] for batch in plain])
+    assert len(set(labels.tolist())) > 10
+    expected = [(batch["image"] + 3 * batch["label"].astype("uint8")[:, None, None, None]) for batch in plain]
+    for op in ("tint_cpp", "tint_py"):
+        for ops in ([T.OwnOp(op, times=3)], [T.OwnOp(op, times=1), T.OwnOp(op, times=2)]):
+            for fields in (("image", "label"), ("image",)):
+                for want, batch in zip(expected, images(*ops, fields=fields), strict=True):
+                    assert numpy.array_equal(batch["image"], want), (op, fields)
+    with pytest.raises(stoker.StokerError, match="tint_py.label: is a field of the sample"):
+        images(T.OwnOp("tint_py", label=3))
+
+
 # ---- What a server offers ----
 
 
@@ -466,6 +523,14 @@ def test_the_processes_end_with_their_server(start_server, tmp_path):
         ("import stoker\n@stoker.op(version=1)\ndef a(image, rng, b): return image", "argument 'b' has no default"),
         ("import stoker\n@stoker.op(version=1)\ndef a(image, rng, b=[]): return image", "argument 'b' is of type"),
         ("import stoker\n@stoker.op(version=1)\ndef a(image, rng): return image[1:]", "a: it returned uint8 of 255"),
+        (
+            "import numpy, stoker\n@stoker.op(version=1, fields={'b': 1j})\ndef a(image, rng, b): return image",
+            "op 'a': fields= has complex128 for 'b'; fields are uint8",
+        ),
+        (
+            "import numpy, stoker\n@stoker.op(version=1, fields={'c': 1})\ndef a(image, rng): return image",
+            "fields= names 'c', for which the function has no argument",
+        ),
         ("import os; os._exit(3)", "cannot run ops: its process ended with status 3"),
     ],
 )
@@ -530,6 +595,14 @@ def test_an_op_is_tried_out_where_it_is_written():
     image = numpy.arange(4 * 6 * 3, dtype=numpy.uint8).reshape(4, 6, 3)
     (small,) = stoker.ops.test(ops["thumbnail"], [image], by=2).outputs
     assert small.shape == (2, 3, 3)
+    def look(image, rng, label):
+        return image + label.astype("uint8")
+
+    look = stoker.op(version=1, fields={"label": numpy.int64(0)})(look)
+    (seen,) = stoker.ops.test(look, [image], label=numpy.int64(2)).outputs
+    assert numpy.array_equal(seen, image + 2)
+    with pytest.raises(stoker.ops.WrongOp, match="label is float64 of 1 dimensions, where the op's example is int64 of 0"):
+        stoker.ops.test(look, [image], label=numpy.zeros(3))
     assert small[0, 0].tolist() == image[:2, :2].reshape(4, 3).mean(0).astype(int).tolist()
 
 

@@ -9,6 +9,7 @@ may grow after that.
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import resource
@@ -23,7 +24,7 @@ from types import ModuleType
 from typing import Any, Iterable
 
 _SOCKET, _MEMORY = 3, 4
-_PROTOCOL = 2  # kProtocol of python_offer.cc.
+_PROTOCOL = 3  # kProtocol of python_offer.cc.
 _MOST_MESSAGE = 1 << 20
 
 # Kind, op, height and width before and after, key, position; then the values of the arguments.
@@ -88,13 +89,18 @@ def _load(files: list[str]) -> tuple[list[dict[str, Any]], list[Any]]:
                     "summary": definition.summary,
                     "made_of": definition.made_of(),
                     "changes_size": definition.size is not None,
-                    "arguments": [
-                        {"name": a.name, "type": a.type.__name__, "default": a.default, "required": a.required}
-                        for a in definition.arguments
-                    ],
+                    "arguments": [_described(argument) for argument in definition.arguments],
                 }
             )
     return offer, definitions
+
+
+def _described(argument: Any) -> dict[str, Any]:
+    if not argument.is_field:
+        return {"name": argument.name, "type": argument.type.__name__, "default": argument.default, "required": argument.required}
+    example = argument.default
+    field = {"dtype": example.dtype.name, "shape": list(example.shape), "default": example.tobytes().hex()}
+    return {"name": argument.name, "type": "field", "required": False, **field}
 
 
 def _attribute(value: Any) -> Any:
@@ -279,6 +285,8 @@ class _Answers:
         return _FAILED, _clipped(text)
 
     def _arguments(self, op: int, coded: bytes) -> dict[str, Any]:
+        if self._definitions[op].sees_fields:  # Each sample has others.
+            return _values(self._definitions[op], coded)
         arguments = self._known.get((op, coded))
         if arguments is None:
             if len(self._known) > 1000:
@@ -293,9 +301,12 @@ def _clipped(text: str) -> bytes:
 
 def _values(definition: Any, coded: bytes) -> dict[str, Any]:
     """Reads what CodeValues of python_ops.cc wrote."""
-    values, offset = {}, 0
+    values: dict[str, Any] = {}
+    offset = 0
     for argument in definition.arguments:
-        if argument.type is str:
+        if argument.is_field:
+            values[argument.name], offset = _field(argument.default.dtype, coded, offset)
+        elif argument.type is str:
             (length,) = struct.unpack_from("<I", coded, offset)
             values[argument.name] = coded[offset + 4 : offset + 4 + length].decode()
             offset += 4 + length
@@ -303,6 +314,18 @@ def _values(definition: Any, coded: bytes) -> dict[str, Any]:
             (values[argument.name],) = struct.unpack_from("<" + _TYPE_LETTERS[argument.type], coded, offset)
             offset += 1 if argument.type is bool else 8
     return values
+
+
+def _field(dtype: Any, coded: bytes, offset: int) -> tuple[Any, int]:
+    """Reads a field, and returns where it ends. The array cannot be written to."""
+    import numpy
+
+    (dimensions,) = struct.unpack_from("<I", coded, offset)
+    shape = struct.unpack_from(f"<{dimensions}q", coded, offset + 4)
+    offset += 4 + 8 * dimensions
+    count = math.prod(shape)
+    array = numpy.frombuffer(coded, dtype, count, offset) if count else numpy.empty(0, dtype)
+    return array.reshape(shape), offset + count * dtype.itemsize
 
 
 if __name__ == "__main__":

@@ -34,6 +34,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: The types of arguments.
 _TYPES = (float, int, bool, str)
 
+#: The types of fields that an op may see.
+_FIELD_TYPES = ("uint8", "int16", "int32", "int64", "float16", "float32", "float64")
+_MOST_EXAMPLE_BYTES, _MOST_DIMENSIONS = 1 << 16, 8  # kMostExampleBytes and kMostDimensions of op_library.cc.
+
 _MOST_EXTENT = 1 << 14  # pixels of a side of an image
 _HASH_DIGITS = 12
 
@@ -54,6 +58,7 @@ class Argument:
     type: type
     default: Any  # Its value in the server's trial, where it must be given.
     required: bool
+    is_field: bool = False  # of the sample: an array as `default` is
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +84,10 @@ class Definition:
         parts += [f"{package} {metadata.version(package)}" for package in self.packages]
         return ", ".join(parts)
 
+    @property
+    def sees_fields(self) -> bool:
+        return any(argument.is_field for argument in self.arguments)
+
     def defaults(self) -> dict[str, Any]:
         """The values of the server's trial."""
         return {argument.name: argument.default for argument in self.arguments}
@@ -87,7 +96,8 @@ class Definition:
         """The size of what the op makes of an image. Raises WrongOp where that is none."""
         if self.size is None:
             return height, width
-        after = self.size(height, width, **arguments)
+        fields = {argument.name for argument in self.arguments if argument.is_field}
+        after = self.size(height, width, **{name: value for name, value in arguments.items() if name not in fields})
         good = isinstance(after, tuple) and len(after) == 2 and all(isinstance(side, int) for side in after)
         if not good or not all(1 <= side <= _MOST_EXTENT for side in after):
             raise WrongOp(f"size= gave {after!r} for {height} × {width}; it gives (height, width), of at least 1 each")
@@ -116,6 +126,7 @@ def op(
     packages: Iterable[str] = (),
     size: Optional[Callable[..., tuple[int, int]]] = None,
     trial: Optional[dict[str, Any]] = None,
+    fields: Optional[dict[str, Any]] = None,
 ) -> Callable[[Function], Function]:
     """Makes a function an op: ``function(image, rng, …)`` of an image, a Draws, and arguments of its own.
 
@@ -131,6 +142,10 @@ def op(
         size: ``size(height, width, …)``, with the op's arguments, gives the size of the result as (height, width), where
             the op changes it.
         trial: values for the arguments without a default, which a server tries the op with when it starts.
+        fields: what else of the sample the op sees, by the names of the dataset's fields, and an example of each, such as
+            ``{"label": numpy.int64(0)}``. The function has an argument of each name, without a default, and gets arrays
+            of the example's type and number of dimensions; where samples differ in size, as texts do, the first is the
+            number of rows. They cannot be changed. Images, maps, boxes and keypoints are not seen.
 
     Raises:
         WrongOp: where the function cannot be an op. It names the argument.
@@ -143,7 +158,8 @@ def op(
         if not isinstance(version, int) or not 1 <= version < 1 << 32:
             raise WrongOp(f"op '{chosen}': version is {version!r}; versions are whole numbers from 1 on")
         summary = (inspect.getdoc(function) or "").split("\n")[0]
-        arguments = tuple(_arguments_of(chosen, function, dict(trial or {})))
+        seen = {field: _example(chosen, field, example) for field, example in (fields or {}).items()}
+        arguments = tuple(_arguments_of(chosen, function, dict(trial or {}), seen))
         for package in packages:
             try:
                 metadata.version(package)
@@ -164,7 +180,20 @@ def definition_of(function: Any) -> Definition:
     return definition
 
 
-def _arguments_of(name: str, function: Callable[..., Any], trial: dict[str, Any]) -> Iterable[Argument]:
+def _example(name: str, field: str, example: Any) -> Any:
+    import numpy
+
+    array = numpy.array(example)
+    if array.dtype.name not in _FIELD_TYPES:
+        raise WrongOp(f"op '{name}': fields= has {array.dtype} for '{field}'; fields are {', '.join(_FIELD_TYPES)}")
+    if array.nbytes > _MOST_EXAMPLE_BYTES or array.ndim > _MOST_DIMENSIONS:
+        raise WrongOp(f"op '{name}': fields= has a large example for '{field}'; at most {_MOST_EXAMPLE_BYTES} bytes will do")
+    return array
+
+
+def _arguments_of(
+    name: str, function: Callable[..., Any], trial: dict[str, Any], fields: dict[str, Any]
+) -> Iterable[Argument]:
     parameters = list(inspect.signature(function).parameters.values())
     if len(parameters) < 2 or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:2]):
         raise WrongOp(f"op '{name}': an op takes an image and its random numbers first: {name}(image, rng, …)")
@@ -174,6 +203,12 @@ def _arguments_of(name: str, function: Callable[..., Any], trial: dict[str, Any]
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise WrongOp(f"{where}: each argument has a name and a type of its own")
         required = parameter.default is parameter.empty
+        if parameter.name in fields:
+            if not required:
+                raise WrongOp(f"{where} is a field of the sample, and has no default")
+            example = fields.pop(parameter.name)
+            yield Argument(parameter.name, type(example), example, required=False, is_field=True)
+            continue
         if required and parameter.name not in trial:
             raise WrongOp(f"{where} has no default; give trial={{'{parameter.name}': …}}, which servers try the op with")
         default = trial.pop(parameter.name) if required else parameter.default
@@ -185,6 +220,8 @@ def _arguments_of(name: str, function: Callable[..., Any], trial: dict[str, Any]
         if type(default) is not kind:
             raise WrongOp(f"{where} is {kind.__name__}, and its value {default!r} is not")
         yield Argument(parameter.name, kind, default, required)
+    for unknown in fields:
+        raise WrongOp(f"op '{name}': fields= names '{unknown}', for which the function has no argument")
     for unknown in trial:
         raise WrongOp(f"op '{name}': trial= names '{unknown}', which is no argument without a default")
 
@@ -207,7 +244,7 @@ def test(function: Any, images: Optional[Iterable[Any]] = None, **arguments: Any
     Args:
         function: what ``@stoker.op`` decorates.
         images: arrays of uint8, height × width × 3; noise of a few sizes where there are none.
-        arguments: of the op; its defaults where they are left out.
+        arguments: of the op, and what fields it sees; defaults and examples where they are left out.
 
     Raises:
         WrongOp: where it makes two images of one, or one of another type or size than it says.
@@ -219,6 +256,9 @@ def test(function: Any, images: Optional[Iterable[Any]] = None, **arguments: Any
     values = {**definition.defaults(), **arguments}
     for unknown in set(values) - {argument.name for argument in definition.arguments}:
         raise WrongOp(f"op '{definition.name}' has no argument '{unknown}'")
+    for argument in definition.arguments:
+        if argument.is_field:
+            values[argument.name] = _as_field(definition, argument, values[argument.name])
     given = list(_noise() if images is None else images)
     outputs: list[Any] = [None] * len(given)
     times = []
@@ -238,6 +278,20 @@ def test(function: Any, images: Optional[Iterable[Any]] = None, **arguments: Any
                     "from its `rng` alone, keep nothing from call to call, and ask no clock"
                 )
     return Report(definition.name, 1e6 * sorted(times)[len(times) // 2], outputs)
+
+
+def _as_field(definition: Definition, argument: Argument, value: Any) -> Any:
+    import numpy
+
+    array = numpy.array(value)
+    example = argument.default
+    if array.dtype != example.dtype or array.ndim != example.ndim:
+        raise WrongOp(
+            f"op '{definition.name}': {argument.name} is {array.dtype} of {array.ndim} dimensions, where the op's example "
+            f"is {example.dtype} of {example.ndim}"
+        )
+    array.flags.writeable = False
+    return array
 
 
 def _noise() -> Iterable[Any]:

@@ -241,8 +241,8 @@ void ReadAhead::State::Plan(Job& job) {
   }
   try {
     const auto is_kept = [&](const StoredSamples::Place& place) { return IsKept(*job.stored, place); };
-    ReadPlan plan = PlanReads(*job.stored, job.ids(), most, options.cache == nullptr ? IsKeptAt() : IsKeptAt(is_kept),
-                              job.wanted);
+    ReadPlan plan =
+        PlanReads(*job.stored, job.ids(), most, options.cache == nullptr ? IsKeptAt() : IsKeptAt(is_kept), job.wanted);
     job.reads.reserve(plan.reads.size());
     for (const ReadPlan::Read& range : plan.reads)
       job.reads.push_back({.job = &job, .range = range, .object = job.stored->ObjectAt(range.object)});

@@ -82,8 +82,7 @@ class ReadAhead {
     using Ids = std::function<std::vector<uint64_t>()>;
 
     // Adds a group of which `wanted` is needed, after all those before.
-    std::shared_ptr<Group> Add(std::shared_ptr<const StoredSamples> stored, Ids ids,
-                               FieldSet wanted = FieldSet::All());
+    std::shared_ptr<Group> Add(std::shared_ptr<const StoredSamples> stored, Ids ids, FieldSet wanted = FieldSet::All());
 
    private:
     const std::shared_ptr<State> state_;

@@ -42,8 +42,9 @@ inline constexpr uint64_t kMostReadBytes = uint64_t{8} << 20;
 // Whether a cache has the sample that is stored there.
 using IsKeptAt = std::function<bool(const StoredSamples::Place&)>;
 
-// Plans the reads for those `fields` of the samples `ids`, in which one may stand twice. The samples from the first on at which the sum
-// of sizes would be above `most_bytes` are left out. A sample that `is_kept` is read by itself; without it none is.
+// Plans the reads for those `fields` of the samples `ids`, in which one may stand twice. The samples from the first on
+// at which the sum of sizes would be above `most_bytes` are left out. A sample that `is_kept` is read by itself;
+// without it none is.
 ReadPlan PlanReads(const StoredSamples& stored, std::span<const uint64_t> ids, uint64_t most_bytes,
                    const IsKeptAt& is_kept = nullptr, FieldSet fields = FieldSet::All());
 

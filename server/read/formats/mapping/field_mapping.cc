@@ -158,16 +158,6 @@ absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field) {
   return absl::OkStatus();
 }
 
-uint64_t DenseBytes(const SourceField& field) {
-  uint64_t bytes = ByteSize(field.dtype);
-  for (const int64_t dimension : field.shape) {
-    if (dimension < 0 || static_cast<uint64_t>(dimension) > kMaxSampleBytes / std::max<uint64_t>(bytes, 1))
-      return kMaxSampleBytes + 1;
-    bytes *= dimension;
-  }
-  return bytes;
-}
-
 std::string FieldWords(const SourceField& field) {
   if (field.kind == SourceField::Kind::kRows) return RowWords(field);
   const bool is_encoded = field.kind == SourceField::Kind::kEncodedImage;

@@ -51,9 +51,6 @@ absl::StatusOr<FieldMapping> MapFields(const FieldMap& asked, const std::vector<
 // InvalidArgument, which names the key, where it cannot be one.
 absl::Status SetMeaning(const v1::FieldFrom& asked, SourceField& field);
 
-// Returns the bytes of a dense field, or of a stored row; above kMaxSampleBytes where it has more than that.
-uint64_t DenseBytes(const SourceField& field);
-
 // Returns the type and shape in words: "image", "int64", "float32 [3, 2]", "label_map int16". Equal words mean
 // equal samples.
 std::string FieldWords(const SourceField& field);

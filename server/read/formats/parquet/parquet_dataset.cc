@@ -402,9 +402,7 @@ absl::StatusOr<std::unique_ptr<const RowGroup>> ParquetDataset::Decode(const Par
 }
 
 void ParquetDataset::LoadAhead(const Part& part, std::function<void()> done) const {
-  const auto begin = [this, part] {
-    loader_->Add([this, part] { cache_->EndAhead(NumberOf(part), Decode(part)); });
-  };
+  const auto begin = [this, part] { loader_->Add([this, part] { cache_->EndAhead(NumberOf(part), Decode(part)); }); };
   cache_->LoadAhead(NumberOf(part), SizeOf(part), begin, std::move(done));
 }
 

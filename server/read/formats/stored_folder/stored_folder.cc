@@ -11,7 +11,6 @@
 #include "common/check.h"
 #include "common/config/yaml_proto.h"
 #include "common/status_macros.h"
-#include "server/read/formats/files/image_files.h"
 #include "server/read/formats/folder/prepared_folder.h"
 #include "server/read/printable_name.h"
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "server/read/cached/cached_reads.h"
 #include "server/read/dataset.h"
+#include "server/read/formats/files/image_files.h"
 #include "server/read/formats/stored_folder/listing_file.h"
 #include "server/read/formats/stored_folder/object_listing.h"
 #include "server/read/stores/store.h"

@@ -9,6 +9,8 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "server/augment/augmenter.h"
+#include "server/pack/span_writer.h"
+#include "server/work/sample_maker.h"
 
 namespace stoker {
 namespace {
@@ -60,7 +62,7 @@ class OpLibraryTest : public testing::Test {
 };
 
 TEST_F(OpLibraryTest, TellsOfEachOpWhatItIs) {
-  ASSERT_EQ(GetLoadedOps().size(), 2);
+  ASSERT_EQ(GetLoadedOps().size(), 3);
   const v1::OwnOpInfo shift = InfoOf(*GetLoadedOps()[0]), cut = InfoOf(*GetLoadedOps()[1]);
   EXPECT_EQ(shift.name(), "shift");
   EXPECT_EQ(shift.version(), 7);
@@ -91,7 +93,7 @@ TEST_F(OpLibraryTest, APipelineGetsVersionCheckAndAllArguments) {
 
 TEST_F(OpLibraryTest, RefusesByNameWhatItDoesNotHave) {
   EXPECT_THAT(Refusal("name: 'shif'"),
-              HasSubstr("pipeline.ops[0]: there is no op 'shif'; this server's own ops are shift, cut"));
+              HasSubstr("pipeline.ops[0]: there is no op 'shif'; this server's own ops are shift, cut, look"));
   EXPECT_THAT(Refusal("name: 'shift' version: 6"),
               HasSubstr("this server has version 7 of 'shift', where version 6 is"));
   EXPECT_THAT(Refusal("name: 'shift' check: 5"), HasSubstr("makes other pixels of the images of its self-check"));
@@ -129,6 +131,68 @@ TEST_F(OpLibraryTest, ChangesTheSize) {
   const absl::Status status = DrawOp(cut, {}, size, drawn);
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("'cut' makes 0×2 pixels of 8×10"));
+}
+
+// Fields of a dataset, the image first.
+SourceSchema Seen(v1::Dtype label, uint64_t max_words) {
+  return {{.name = "image", .kind = SourceField::Kind::kEncodedImage},
+          {.name = "label", .dtype = label},
+          {.name = "words",
+           .kind = SourceField::Kind::kRows,
+           .dtype = v1::DTYPE_UINT8,
+           .meaning = v1::FIELD_KIND_TEXT,
+           .max_bytes = max_words,
+           .typical_bytes = 10}};
+}
+
+TEST_F(OpLibraryTest, AnOpSeesTheFieldsThatItNames) {
+  const v1::OwnOpInfo look = InfoOf(*FindLoadedOp("look"));
+  EXPECT_EQ(look.summary(), "adds the label (sees the fields label, words)");
+  EXPECT_EQ(look.arguments_size(), 0);
+  EXPECT_THAT(Refusal("name: 'look' arguments { name: 'label' value: '1' }"),
+              HasSubstr("look.label: is a field of the sample, which the op sees by itself; leave it out"));
+  const v1::Pipeline pipeline = Parse(
+      "fields: 'image' ops { resize { size: 2 size: 2 } } ops { random_apply { transforms { own_op { name: 'look' } } "
+      "} }");
+  const auto server = ServerPipeline::Create(pipeline, Seen(v1::DTYPE_INT64, 100));
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(server->sees_fields());
+  EXPECT_EQ(server->sources(), FieldSet::All()) << "they are read though they are not sent";
+  const auto refused = [&](const SourceSchema& schema) {
+    return std::string(ServerPipeline::Create(pipeline, schema).status().message());
+  };
+  EXPECT_THAT(refused(Seen(v1::DTYPE_INT32, 100)), HasSubstr("the own op 'look' sees the field 'label', which is int32 "
+                                                             "of 0 dimensions, where the op asks for int64 of 0"));
+  EXPECT_THAT(refused(Seen(v1::DTYPE_INT64, 1 << 20)), HasSubstr("take up to 1048584 bytes, more than 524288"));
+  EXPECT_THAT(refused({Seen(v1::DTYPE_INT64, 100)[0]}), HasSubstr("'label', which the dataset does not have"));
+  SourceSchema map = Seen(v1::DTYPE_INT64, 100);
+  map[1].meaning = v1::FIELD_KIND_LABEL_MAP;
+  EXPECT_THAT(refused(map), HasSubstr("which is no field that an own op can see"));
+}
+
+TEST_F(OpLibraryTest, TheFieldsAreThoseOfTheSampleInHand) {
+  const ImageSize size = {2, 2};
+  SourceSchema schema = Seen(v1::DTYPE_INT64, 100);
+  schema[0] = {.name = "image", .dtype = v1::DTYPE_UINT8, .shape = {size.height, size.width, 3}};
+  const auto pipeline = ServerPipeline::Create(Parse("fields: 'image' ops { own_op { name: 'look' } }"), schema);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  SampleMaker maker({.max_pixels = 1 << 20});
+  const Interrupt interrupt;
+  const auto made = [&](uint8_t label, const std::vector<uint8_t>& words) -> absl::StatusOr<std::vector<uint8_t>> {
+    SampleBytes sample;
+    sample.fields = {std::vector<uint8_t>(12, 10), {label, 0, 0, 0, 0, 0, 0, 0}, words};
+    std::vector<uint8_t> slab(pipeline->sample_bytes());
+    SpanWriter writer(*pipeline, 1, slab);
+    v1::StageTimes times;
+    const absl::Status status = maker.Make({*pipeline, schema, 1, 0, 0, 0, interrupt}, sample, writer, 0, times);
+    if (!status.ok()) return status;
+    return slab;
+  };
+  EXPECT_THAT(*made(7, {'a', 'b'}), testing::Each(10 + 7 + 2));
+  EXPECT_THAT(*made(3, {}), testing::Each(10 + 3));
+  const absl::Status large = made(3, std::vector<uint8_t>(101)).status();
+  EXPECT_TRUE(absl::IsDataLoss(large)) << large;
+  EXPECT_THAT(large.message(), HasSubstr("'words', which the op 'look' sees, has 101 bytes, above its max_bytes"));
 }
 
 TEST_F(OpLibraryTest, ABadSampleIsTheSamplesFaultAndAFailureTheMachines) {
@@ -192,6 +256,8 @@ TEST(OpLibrariesTest, SayWhatIsWrongWithThem) {
   EXPECT_THAT(ErrorOf("changing"),
               HasSubstr("op 'shift', at its trial with default arguments: it made two images of one"));
   EXPECT_THAT(ErrorOf("input"), HasSubstr("it writes to the image that it is given"));
+  EXPECT_THAT(ErrorOf("beyond"), HasSubstr("it writes beyond the image that it makes"));
+  EXPECT_THAT(ErrorOf("field"), HasSubstr("argument 'words' has a type or default that is none"));
   EXPECT_THAT(std::string(LoadOps({File("good"), File("good")}).status().message()),
               HasSubstr("op 'shift' was loaded before"));
 }

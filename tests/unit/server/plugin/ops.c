@@ -28,6 +28,9 @@ __attribute__((unused)) static int32_t shift(const union stoker_op_value *argume
     out->pixels[i] = (uint8_t)(in->pixels[i] + arguments[1].integer);
     if (arguments[2].integer) out->pixels[i] = (uint8_t)(out->pixels[i] + draws->below(draws, 256));
   }
+#if defined(FAULT_BEYOND)
+  out->pixels[i] = 1;
+#endif
 #if defined(FAULT_CHANGING)
   out->pixels[0] = (uint8_t)++calls;
 #elif defined(FAULT_INPUT)
@@ -35,6 +38,18 @@ __attribute__((unused)) static int32_t shift(const union stoker_op_value *argume
 #else
   (void)calls;
 #endif
+  return STOKER_OP_OK;
+}
+
+/* Adds the label to each byte, and the number of rows of `words`. */
+__attribute__((unused)) static int32_t look(const union stoker_op_value *arguments, struct stoker_op_draws *draws,
+                    const struct stoker_op_image *in, struct stoker_op_image *out, char *why, size_t why_bytes) {
+  const struct stoker_op_field *label = arguments[0].field, *words = arguments[1].field;
+  int64_t i;
+  (void)draws, (void)why, (void)why_bytes;
+  if (label->dtype != STOKER_OP_INT64 || label->dimensions != 0 || words->dimensions != 1) return STOKER_OP_FAILED;
+  for (i = 0; i < 3 * in->height * in->width; ++i)
+    out->pixels[i] = (uint8_t)(in->pixels[i] + *(const int64_t *)label->data + words->shape[0]);
   return STOKER_OP_OK;
 }
 
@@ -82,11 +97,22 @@ static const struct stoker_op_argument crop_arguments[] = {{"by", STOKER_OP_INTE
 #define ABI STOKER_OP_ABI
 #endif
 
+static const int64_t no_label = 0, no_words = 0;
+static const struct stoker_op_field label = {STOKER_OP_INT64, 0, NULL, &no_label};
+#ifdef FAULT_FIELD
+static const struct stoker_op_field words = {STOKER_OP_UINT8, 9, &no_words, NULL};
+#else
+static const struct stoker_op_field words = {STOKER_OP_UINT8, 1, &no_words, NULL};
+#endif
+static const struct stoker_op_argument look_arguments[] = {{"label", STOKER_OP_FIELD, 0, {.field = &label}},
+                                                           {"words", STOKER_OP_FIELD, 0, {.field = &words}}};
+
 static const struct stoker_op ops[] = {
     {SHIFT, VERSION, "adds a level", shift_arguments, 4, check, NULL, shift},
     {"cut", 1, "cuts pixels off", crop_arguments, 1, NULL, crop_size, crop},
+    {"look", 1, "adds the label", look_arguments, 2, NULL, NULL, look},
 };
-static const struct stoker_op_table library = {ABI, ops, 2};
+static const struct stoker_op_table library = {ABI, ops, sizeof ops / sizeof ops[0]};
 
 const struct stoker_op_table *stoker_op_library(void) { return &library; }
 
