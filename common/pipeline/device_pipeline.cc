@@ -155,7 +155,50 @@ class DevicePipeline::Builder {
     }
   }
 
+  // Adds the ops of group number `group` of the pipeline's views that run on the device, if it is sent. Errors begin
+  // with the op's path.
+  absl::Status AddViews(int group, uint64_t first_view) {
+    const v1::Views& views = device_.pipeline_.views(group);
+    const int field = FieldNamed(device_.fields_, views.name()), begin = ServerOps(views.ops());
+    if (field < 0 || begin == views.ops_size()) return absl::OkStatus();
+    device_.identity_ = false;
+    const v1::Field& sent = device_.fields_[field];
+    if (sent.dtype() != v1::DTYPE_UINT8 || sent.shape_size() != 4)
+      return absl::InvalidArgumentError(
+          absl::StrCat("pipeline.views[", group, "]: field '", views.name(), "' is sent as no images"));
+    device_.programs_[field] = {.kind = FieldProgram::Kind::kImage, .views = static_cast<int>(device_.views_.size())};
+    ImageProgram& program = device_.views_.emplace_back();
+    program.field = field;
+    program.count = sent.shape(0), program.first_view = first_view;
+    program.height = sent.shape(1), program.width = sent.shape(2), program.channels = sent.shape(3);
+    view_scales_.push_back({std::vector<double>(program.channels, 1), std::vector<double>(program.channels)});
+    DeviceSteps& steps = device_.view_steps_.emplace_back();
+    steps.Start({program.height, program.width}, program.channels);
+    for (int i = begin; i < views.ops_size(); ++i) {
+      const absl::Status status = steps.Add(views.ops(i), i);
+      if (!status.ok())
+        return absl::InvalidArgumentError(absl::StrCat("pipeline.views[", group, "].ops[", i, "]: ", status.message()));
+    }
+    steps.Finish();
+    program.steps = steps.steps();
+    program.out = steps.size();
+    return absl::OkStatus();
+  }
+
+  void FinishViews() {
+    for (size_t i = 0; i < device_.views_.size(); ++i) {
+      ImageProgram& program = device_.views_[i];
+      program.scale.assign(view_scales_[i].scale.begin(), view_scales_[i].scale.end());
+      program.bias.assign(view_scales_[i].bias.begin(), view_scales_[i].bias.end());
+      v1::Field& field = device_.fields_[program.field];
+      field.set_dtype(program.dtype);
+      field.set_shape(1, program.out.height);
+      field.set_shape(2, program.out.width);
+    }
+  }
+
   void Finish() {
+    FinishViews();
     if (image_.field >= 0) {
       device_.steps_.Finish();
       image_.steps = device_.steps_.steps();
@@ -482,6 +525,14 @@ class DevicePipeline::Builder {
 
   absl::Status AddToDtypeOf(const v1::ToDtype& op, int index) {
     const int named = FieldNamed(device_.source_fields_, op.field());
+    if (const int views = ViewsAt(named); views >= 0) {
+      ImageProgram& program = device_.views_[views];
+      if (program.dtype != v1::DTYPE_UINT8)
+        return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' is converted already"));
+      program.dtype = op.dtype();
+      if (op.scale()) std::fill(view_scales_[views].scale.begin(), view_scales_[views].scale.end(), 1 / 255.0);
+      return absl::OkStatus();
+    }
     if (named >= 0 && device_.programs_[named].kind == FieldProgram::Kind::kDense)
       return absl::InvalidArgumentError(absl::StrCat("field '", op.field(), "' is dense; put it before ToDense"));
     STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(NumbersOf(op.field()), index));
@@ -509,7 +560,16 @@ class DevicePipeline::Builder {
     made.set_dtype(dtype);
   }
 
+  // Returns the index in views_ of the program that makes a field, or −1.
+  int ViewsAt(int field) const { return field < 0 ? -1 : device_.programs_[field].views; }
+
   absl::Status AddNormalizeOf(const v1::Normalize& op, int index) {
+    if (const int views = ViewsAt(FieldNamed(device_.source_fields_, op.field())); views >= 0) {
+      if (device_.views_[views].dtype == v1::DTYPE_UINT8)
+        return absl::InvalidArgumentError(
+            absl::StrCat("field '", op.field(), "' needs ToDtype to float32, float16 or bfloat16 before it"));
+      return AddNormalize(op, view_scales_[views].scale, view_scales_[views].bias);
+    }
     STOKER_ASSIGN_OR_RETURN(const int field, ScaledField(op.field(), index));
     FieldProgram& program = device_.programs_[field];
     const v1::Field& made = device_.fields_[field];
@@ -593,6 +653,11 @@ class DevicePipeline::Builder {
     return absl::OkStatus();
   }
 
+  // What becomes of the channels of views.
+  struct ViewScales {
+    std::vector<double> scale, bias;
+  };
+
   // What becomes of the channels of images of native size.
   struct NativeImage {
     std::array<double, 3> scale = {1, 1, 1}, bias = {0, 0, 0};
@@ -602,8 +667,9 @@ class DevicePipeline::Builder {
   ImageProgram& image_;
   bool moves_maps_ = false;
   std::vector<double> scale_, bias_, erase_value_, erase_scale_;
-  std::map<int, NativeImage> native_;  // by field
-  std::vector<int> labels_;            // fields that were smoothed or mixed
+  std::map<int, NativeImage> native_;    // by field
+  std::vector<ViewScales> view_scales_;  // of each of views_
+  std::vector<int> labels_;              // fields that were smoothed or mixed
 };
 
 absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeline,
@@ -619,6 +685,11 @@ absl::StatusOr<DevicePipeline> DevicePipeline::Create(const v1::Pipeline& pipeli
   device.source_fields_ = device.fields_ = fields;
   device.programs_.resize(fields.size());
   Builder builder(device);
+  uint64_t first_view = 0;
+  for (int i = 0; i < pipeline.views_size(); ++i) {
+    STOKER_RETURN_IF_ERROR(builder.AddViews(i, first_view));
+    first_view += pipeline.views(i).has_count() ? pipeline.views(i).count() : 1;
+  }
   for (int i = ServerOps(pipeline); i < pipeline.ops_size(); ++i) {
     const absl::Status status = builder.Add(pipeline.ops(i), i);
     const std::string name = OpName(pipeline.ops(i));
@@ -652,6 +723,12 @@ SampleDraw DevicePipeline::Draw(uint64_t seed, uint64_t epoch, uint64_t position
     draw.erase.position = noise.position;
   }
   return draw;
+}
+
+SampleDraw DevicePipeline::DrawOf(int field, uint64_t view, uint64_t seed, uint64_t epoch, uint64_t position) const {
+  const int views = programs_[field].views;
+  return views < 0 ? Draw(seed, epoch, position)
+                   : view_steps_[views].Draw(seed, epoch, position, views_[views].first_view + view);
 }
 
 BatchDraw DevicePipeline::DrawBatch(uint64_t seed, uint64_t epoch, uint64_t first_position) const {

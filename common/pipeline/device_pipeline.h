@@ -38,6 +38,10 @@ class DevicePipeline {
     bool mixes_rectangles = false;   // whether BatchDraw::kind may be kCutMix
     bool channels_first = false;     // output layout C×H×W instead of H×W×C
 
+    // Of views: how many images a sample has, one after another, and the first of them as DrawKey counts views.
+    int64_t count = 1;
+    uint64_t first_view = 0;
+
     // True if no pass is needed before flips, scale and bias.
     bool only_flips() const { return steps.empty(); }
   };
@@ -46,7 +50,7 @@ class DevicePipeline {
   struct FieldProgram {
     enum class Kind {
       kAsItCame,
-      kImage,       // what image() says
+      kImage,       // what image() says, or of views what views() says
       kOneHot,      // `classes` numbers for each whole number of the field: 1 at its class, 0 elsewhere
       kUnpackBits,  // one element for each bit
       kWiden,       // the same whole numbers, as int64
@@ -59,6 +63,7 @@ class DevicePipeline {
     bool least_significant_first = false;  // kUnpackBits: the order of a byte's bits
     std::vector<float> scale, bias;        // kScale, kOneHot (of its 1 and 0): see Scaling in common/fields/cast.h
     int op = -1;                           // index in the pipeline of the op that makes the field; −1: its kind does
+    int views = -1;                        // kImage: index in views(); −1: image()
 
     // kScale, kOneHot: whether each row is then mixed with another one of the batch, λ · own + (1 − λ) · other, and
     // what becomes of each mixed number x: x · scale_after + bias_after. All is float32, and rounded last.
@@ -79,6 +84,14 @@ class DevicePipeline {
 
   const ImageProgram& image() const { return image_; }
 
+  // Programs of those views of which ops run on the device. They neither erase in floats nor mix, and move no maps.
+  const std::vector<ImageProgram>& views() const { return views_; }
+
+  // What becomes of the images of a field of kImage.
+  const ImageProgram& ImagesOf(int field) const {
+    return programs_[field].views < 0 ? image_ : views_[programs_[field].views];
+  }
+
   // One program for each field, in the fields' order.
   const std::vector<FieldProgram>& programs() const { return programs_; }
 
@@ -90,6 +103,9 @@ class DevicePipeline {
 
   // Draws what one sample needs, from the same keys as the server would.
   SampleDraw Draw(uint64_t seed, uint64_t epoch, uint64_t position) const;
+
+  // Draws what an image of a field of kImage needs: number `view` below its program's count.
+  SampleDraw DrawOf(int field, uint64_t view, uint64_t seed, uint64_t epoch, uint64_t position) const;
 
   // Draws what a batch needs. `first_position` is the position of its first row.
   BatchDraw DrawBatch(uint64_t seed, uint64_t epoch, uint64_t first_position) const;
@@ -113,11 +129,13 @@ class DevicePipeline {
   v1::Pipeline pipeline_;
   bool identity_ = true;
   ImageProgram image_;
+  std::vector<ImageProgram> views_;
   std::vector<FieldProgram> programs_;
   std::vector<v1::Field> source_fields_, fields_;
-  DeviceSteps steps_;  // draws for image_.steps
-  int erase_op_ = -1;  // index of the RandomErasing that follows ToDtype; −1: there is none
-  int mix_op_ = -1;    // index of MixUp, CutMix or a RandomChoice of them; −1: there is none
+  DeviceSteps steps_;                    // draws for image_.steps
+  std::vector<DeviceSteps> view_steps_;  // the same for each of views_
+  int erase_op_ = -1;                    // index of the RandomErasing that follows ToDtype; −1: there is none
+  int mix_op_ = -1;                      // index of MixUp, CutMix or a RandomChoice of them; −1: there is none
   bool mixes_each_ = false;
 };
 

@@ -337,11 +337,13 @@ class DeviceSteps::Drawing {
   std::vector<std::vector<OpParameters>> drawn_;
 };
 
-SampleDraw DeviceSteps::Draw(uint64_t seed, uint64_t epoch, uint64_t position) const {
+SampleDraw DeviceSteps::Draw(uint64_t seed, uint64_t epoch, uint64_t position, uint64_t view) const {
   Drawing drawing(*this);
   for (const TopOp& top : ops_)
-    drawing.Draw(top.op, {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(top.index)},
-                 true);
+    drawing.Draw(
+        top.op,
+        {.seed = seed, .epoch = epoch, .position = position, .op = static_cast<uint64_t>(top.index), .view = view},
+        true);
   SampleDraw draw;
   for (size_t i = 0; i < steps_.size(); ++i) draw.steps.push_back(StepDrawOf(steps_[i], drawing.Of(i)));
   for (const OpParameters& flip : drawing.Of(steps_.size())) {

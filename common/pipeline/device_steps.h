@@ -50,8 +50,8 @@ class DeviceSteps {
   // The size of images after all steps.
   ImageSize size() const { return size_; }
 
-  // Draws all of a SampleDraw but its `erase`.
-  SampleDraw Draw(uint64_t seed, uint64_t epoch, uint64_t position) const;
+  // Draws all of a SampleDraw but its `erase`. `view` is that of DrawKey.
+  SampleDraw Draw(uint64_t seed, uint64_t epoch, uint64_t position, uint64_t view = 0) const;
 
  private:
   struct TopOp {

@@ -86,8 +86,11 @@ absl::Status ValidateViewGroup(const v1::Views& views, const std::string& path) 
           absl::StrCat(op, ".field: a view's ops are its own; move it into pipeline.ops"));
     if (views.ops(i).has_mosaic())
       return absl::InvalidArgumentError(absl::StrCat(op, ": views are of one sample; give a pipeline without views"));
-    if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE)
-      return absl::InvalidArgumentError(absl::StrCat(op, ".placement: ops of views run on the server"));
+    if (PlacementOf(views.ops(i)) == v1::PLACEMENT_DEVICE && !IsDeviceStep(views.ops(i)))
+      return absl::InvalidArgumentError(absl::StrCat(op, ": a view's ops on the device change images of uint8; ",
+                                                     views.ops(i).has_to_dtype() || views.ops(i).has_normalize()
+                                                         ? "put it into pipeline.ops, with the view's name in `field`"
+                                                         : "leave it out"));
   }
   return absl::OkStatus();
 }
@@ -173,22 +176,30 @@ absl::Status ValidatePipeline(const v1::Pipeline& pipeline) {
   return ValidateLimits(pipeline);
 }
 
-int ServerOps(const v1::Pipeline& pipeline) {
+int ServerOps(const Ops& ops) {
   int count = 0;
-  while (count < pipeline.ops_size() && PlacementOf(pipeline.ops(count)) == v1::PLACEMENT_SERVER) ++count;
+  while (count < ops.size() && PlacementOf(ops[count]) == v1::PLACEMENT_SERVER) ++count;
   return count;
 }
+
+int ServerOps(const v1::Pipeline& pipeline) { return ServerOps(pipeline.ops()); }
 
 std::string ServerPart(const v1::Pipeline& pipeline) {
   v1::Pipeline server = WithDefaults(pipeline);
   const int count = ServerOps(server);
   server.mutable_ops()->DeleteSubrange(count, server.ops_size() - count);
+  for (v1::Views& views : *server.mutable_views()) {
+    const int of_view = ServerOps(views.ops());
+    views.mutable_ops()->DeleteSubrange(of_view, views.ops_size() - of_view);
+  }
   return server.SerializeAsString();  // The bytes are unique, since a Pipeline has no maps.
 }
 
 uint64_t WholeHash(const v1::Pipeline& pipeline) {
   v1::Pipeline whole = WithDefaults(pipeline);
   for (auto& op : *whole.mutable_ops()) op.clear_placement();
+  for (auto& views : *whole.mutable_views())
+    for (auto& op : *views.mutable_ops()) op.clear_placement();
   const std::string bytes = whole.SerializeAsString();
   return XXH3_64bits(bytes.data(), bytes.size());
 }

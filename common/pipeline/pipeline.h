@@ -32,6 +32,9 @@ absl::Status ValidatePipeline(const v1::Pipeline& pipeline);
 // Returns the number of leading ops that run on the server; the rest run on the device. Requires a valid pipeline.
 int ServerOps(const v1::Pipeline& pipeline);
 
+// The same of any list of ops, such as a view's.
+int ServerOps(const google::protobuf::RepeatedPtrField<v1::Op>& ops);
+
 // Returns what a span's bytes depend on, serialized: the server's ops, views, limits and policies, with defaults
 // written out. The text is equal for pipelines with the same bytes as far as one build goes; it is no format to keep.
 std::string ServerPart(const v1::Pipeline& pipeline);

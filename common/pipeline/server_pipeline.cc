@@ -386,6 +386,11 @@ absl::Status ServerPipeline::DiffersInSize(const Output& output) const {
         "pipeline.ops[", i, "]: ", OpName(op), " needs images of one size, and those of field '", output.field.name(),
         "' would differ in size from sample to sample", after, "; put ", kOneSize, ", before it"));
   }
+  if (output.views >= 0 && ops.size() < static_cast<size_t>(pipeline_.views(output.views).ops_size()))
+    return absl::InvalidArgumentError(absl::StrCat(
+        PathOf(output), "[", ops.size(), "]: ", OpName(pipeline_.views(output.views).ops(static_cast<int>(ops.size()))),
+        " needs images of one size, and those of field '", output.field.name(),
+        "' would differ in size from sample to sample", after, "; put ", kOneSize, ", before it"));
   return absl::InvalidArgumentError(absl::StrCat(
       PathOf(output), ": the images of field '", output.field.name(), "' would differ in size from sample to sample",
       after, "; end with ", kOneSize, output.views < 0 ? ", or give native_size: {max_pixels: …}" : ""));
@@ -678,7 +683,7 @@ absl::Status ServerPipeline::CheckDevice(const std::vector<v1::Field>& fields) c
 
 std::span<const v1::Op* const> ServerPipeline::OpsOf(const Output& output) const {
   const auto& ops = output.views < 0 ? pipeline_.ops() : pipeline_.views(output.views).ops();
-  return {ops.data(), static_cast<size_t>(output.views < 0 ? ops_ : ops.size())};
+  return {ops.data(), static_cast<size_t>(output.views < 0 ? ops_ : ServerOps(ops))};
 }
 
 uint64_t ServerPipeline::max_pixels() const {

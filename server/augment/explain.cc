@@ -70,7 +70,7 @@ absl::Status DrawOne(const v1::Op& op, int index, ImageSize& size, Drawn& drawn)
 
 std::vector<v1::Op> OpsOf(const v1::Pipeline& pipeline, const ServerPipeline::Output& output) {
   const auto& ops = output.views < 0 ? pipeline.ops() : pipeline.views(output.views).ops();
-  return {ops.begin(), output.views < 0 ? ops.begin() + ServerOps(pipeline) : ops.end()};
+  return {ops.begin(), ops.begin() + ServerOps(ops)};
 }
 
 // Makes the lines of one output.

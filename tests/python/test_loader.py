@@ -155,6 +155,30 @@ def test_views_are_converted_on_the_device(server, asked):
                 assert numpy.abs(after[name] - expected).max() < 1e-5
 
 
+def test_ops_of_views_run_on_the_device_as_on_the_server(server):
+    def batches(placement, dtype):
+        ops = [transforms.RandomHorizontalFlip(placement=placement), transforms.RandomInvert(placement=placement)]
+        crop = transforms.RandomCrop(12, placement=placement)
+        views = [transforms.Views("global", 2, [*SMALL, *ops]), transforms.Views("local", 3, [*SMALL, *ops, crop])]
+        casts = [transforms.ToDtype(dtype, scale=True, field=name) for name in ("global", "local")] if dtype else []
+        with loader_of(server, transforms=transforms.Pipeline(casts, views=views), as_dict=True) as loader:
+            sizes = loader.description["sample_bytes"]
+            return sizes, [{name: numpy.array(value) for name, value in batch.items()} for batch in loader]
+
+    for dtype in (None, "float32"):
+        cropped, there = batches("server", dtype)
+        whole, here = batches("device", dtype)
+        assert whole > cropped
+        assert len(there) == len(here) > 0
+        for one, other in zip(there, here):
+            assert one["local"].shape[1:] == (3, 12, 12, 3) and one["local"].dtype == (dtype or "uint8")
+            for name in ("global", "local"):
+                assert numpy.array_equal(one[name], other[name])
+    views = [transforms.Views("global", 2, [*SMALL, transforms.ToDtype("float32")])]
+    with pytest.raises(package.StokerError, match="put it into pipeline.ops, with the view's name in `field`"):
+        loader_of(server, transforms=transforms.Pipeline(views=views), as_dict=True)
+
+
 def test_views_are_fields(server):
     views = [transforms.Views("global", 2, SMALL), transforms.Views("local", 3, [transforms.RandomResizedCrop(16)])]
     with loader_of(server, transforms=transforms.Pipeline(views=views), as_dict=True) as loader:

@@ -107,10 +107,9 @@ absl::StatusOr<BatchWork> BatchWork::Create(const DevicePipeline& pipeline, cons
   BatchWork work(pipeline, batch);
   STOKER_RETURN_IF_ERROR(work.CheckBounds());
   STOKER_RETURN_IF_ERROR(work.AddFields());
-  if (pipeline.image().field >= 0) {
-    STOKER_ASSIGN_OR_RETURN(work.element_, ElementOf(pipeline.image().dtype));
-    work.AddImage();
-  }
+  for (size_t i = 0; i < work.fields_.size(); ++i)
+    if (work.fields_[i].kind == FieldKind::kImage) STOKER_RETURN_IF_ERROR(work.AddImages(static_cast<int>(i)));
+  work.ReserveScratch();
   work.parameters_at_ = Reserve(work.parameters_.size(), work.staging_bytes_);
   return work;
 }
@@ -121,6 +120,11 @@ absl::Status BatchWork::CheckBounds() const {
   if (batch_->rows() > kMostSamples)
     return absl::InvalidArgumentError(
         absl::StrCat("batch_size: a GPU's ops take at most ", kMostSamples, " samples, not ", batch_->rows()));
+  for (const DevicePipeline::ImageProgram& views : pipeline_->views())
+    if (batch_->rows() * views.count > kMostSamples)
+      return absl::InvalidArgumentError(absl::StrCat("batch_size: a GPU's ops take at most ", kMostSamples,
+                                                     " images of one field, not ", batch_->rows(), " samples of ",
+                                                     views.count, " views"));
   if (image.field >= 0 && image.channels > kMostChannels)
     return absl::InvalidArgumentError(
         absl::StrCat("a GPU's ops take images of at most ", kMostChannels, " channels, not ", image.channels));
@@ -234,43 +238,52 @@ uint64_t BatchWork::AddParameters(const std::vector<T>& values) {
   return at;
 }
 
-void BatchWork::AddImage() {
-  const DevicePipeline::ImageProgram& program = pipeline_->image();
+absl::Status BatchWork::AddImages(int field) {
+  const DevicePipeline::ImageProgram& program = pipeline_->ImagesOf(field);
+  Images images = {.field = field, .program = &program, .samples = batch_->rows() * program.count};
+  STOKER_ASSIGN_OR_RETURN(images.element, ElementOf(program.dtype));
   std::vector<SampleDraw> draws;
   std::vector<uint8_t> flips;
   std::vector<EraseDraw> erases;
-  for (uint64_t position : batch_->positions) {
-    draws.push_back(pipeline_->Draw(batch_->seed, batch_->epoch, position));
+  for (int64_t i = 0; i < images.samples; ++i) {
+    draws.push_back(
+        pipeline_->DrawOf(field, i % program.count, batch_->seed, batch_->epoch, batch_->positions[i / program.count]));
     const SampleDraw& draw = draws.back();
     flips.push_back((draw.flips.horizontal ? kFlipHorizontal : 0) | (draw.flips.vertical ? kFlipVertical : 0));
     erases.push_back(draw.erase);
   }
-  for (size_t i = 0; i < program.steps.size(); ++i) AddStep(program.steps[i], draws, i);
-  if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; })) flips_at_ = AddParameters(flips);
+  for (size_t i = 0; i < program.steps.size(); ++i) AddStep(program.steps[i], draws, i, images.steps);
+  if (std::any_of(flips.begin(), flips.end(), [](uint8_t each) { return each != 0; }))
+    images.flips_at = AddParameters(flips);
   const auto erases_something = [](const EraseDraw& each) { return each.size.height > 0 && each.size.width > 0; };
   if (program.erases && std::any_of(erases.begin(), erases.end(), erases_something)) {
-    erases_at_ = AddParameters(erases);
-    if (program.erases_with_noise) quantiles_at_ = AddParameters(NoiseQuantiles());
+    images.erases_at = AddParameters(erases);
+    if (program.erases_with_noise) images.quantiles_at = AddParameters(NoiseQuantiles());
   }
-
   if ((program.mixes_pixels || program.mixes_rectangles) && pipeline_->mixes_each()) {
     std::vector<MixDraw> mixes;
     for (const BatchDraw& draw : mixes_) mixes.push_back(MixOf(draw));
-    mixes_at_ = AddParameters(mixes);
+    images.mixes_at = AddParameters(mixes);
   }
-  AddMapMoves(draws);
+  if (program.count == 1 && field == pipeline_->image().field) AddMapMoves(draws);
+  images_.push_back(std::move(images));
+  return absl::OkStatus();
+}
 
+// The images of all fields take turns in it.
+void BatchWork::ReserveScratch() {
   uint64_t most = 0, between = 0;
-  for (const Step& step : steps_) {
-    most = std::max<uint64_t>(most, step.out.height * step.out.width * program.channels * batch_->rows());
-    between = std::max(between, BetweenBytes(step));
-  }
+  for (const Images& images : images_)
+    for (const Step& step : images.steps) {
+      most = std::max<uint64_t>(most, step.out.height * step.out.width * images.program->channels * images.samples);
+      between = std::max(between, BetweenBytes(images, step));
+    }
   for (uint64_t& scratch_at : scratch_at_) scratch_at = Reserve(most, staging_bytes_);
   between_at_ = Reserve(between, staging_bytes_);
 }
 
-uint64_t BatchWork::BetweenBytes(const Step& step) const {
-  const int64_t channels = pipeline_->image().channels, rows = batch_->rows();
+uint64_t BatchWork::BetweenBytes(const Images& images, const Step& step) {
+  const int64_t channels = images.program->channels, rows = images.samples;
   switch (step.kind) {
     case DeviceStep::Kind::kBlur: return step.out.height * step.out.width * channels * rows * sizeof(uint16_t);
     case DeviceStep::Kind::kColors: return step.tables ? rows * kTableLevels : 0;
@@ -301,7 +314,8 @@ void BatchWork::AddMapMoves(const std::vector<SampleDraw>& draws) {
 }
 
 // Adds a step, unless no sample drew anything for it.
-void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index) {
+void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index,
+                        std::vector<Step>& steps) {
   const auto draws_nothing = [index](const SampleDraw& draw) {
     return std::holds_alternative<std::monostate>(draw.steps[index]);
   };
@@ -318,7 +332,7 @@ void BatchWork::AddStep(const DeviceStep& step, const std::vector<SampleDraw>& d
     case DeviceStep::Kind::kMask: added.draws_at = AddParameters(DrawsOf<MaskDraw>(draws, index)); break;
     case DeviceStep::Kind::kErase: added.draws_at = AddParameters(DrawsOf<EraseDraw>(draws, index)); break;
   }
-  steps_.push_back(added);
+  steps.push_back(added);
 }
 
 // Adds what a step of colors needs. Figures of whole images are measured only where a sample drew what takes them.
@@ -387,10 +401,13 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
     }
     switch (fields_[i].kind) {
       case FieldKind::kAsItCame: break;
-      case FieldKind::kImage:
-        AppendSteps(staging, calls);
-        AppendImage(staging, slot, calls);
+      case FieldKind::kImage: {
+        const auto images = std::find_if(images_.begin(), images_.end(),
+                                         [i](const Images& one) { return one.field == static_cast<int>(i); });
+        AppendSteps(*images, staging, calls);
+        AppendTransform(*images, staging, slot, calls);
         break;
+      }
       case FieldKind::kOneHot: calls.push_back(OneHot(i, staging, slot)); break;
       case FieldKind::kUnpackBits: calls.push_back(Unpack(i, staging, slot)); break;
       case FieldKind::kWiden: calls.push_back(Widen(i, staging, slot)); break;
@@ -407,22 +424,22 @@ std::vector<KernelCall> BatchWork::Kernels(uint8_t* staging, uint8_t* slot) cons
   return calls;
 }
 
-uint64_t BatchWork::ImageAt(size_t count) const {
-  return count == 0 ? fields_[pipeline_->image().field].staged_at : scratch_at_[(count - 1) % 2];
+uint64_t BatchWork::ImageAt(const Images& images, size_t count) const {
+  return count == 0 ? fields_[images.field].staged_at : scratch_at_[(count - 1) % 2];
 }
 
-void BatchWork::AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) const {
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
-    const ImagesArguments images = {.in = staging + ImageAt(i),
-                                    .out = staging + ImageAt(i + 1),
-                                    .samples = batch_->rows(),
-                                    .in_height = static_cast<int32_t>(step.in.height),
-                                    .in_width = static_cast<int32_t>(step.in.width),
-                                    .height = static_cast<int32_t>(step.out.height),
-                                    .width = static_cast<int32_t>(step.out.width),
-                                    .channels = static_cast<int32_t>(pipeline_->image().channels)};
-    AppendStep(step, images, staging, calls);
+void BatchWork::AppendSteps(const Images& images, uint8_t* staging, std::vector<KernelCall>& calls) const {
+  for (size_t i = 0; i < images.steps.size(); ++i) {
+    const Step& step = images.steps[i];
+    const ImagesArguments arguments = {.in = staging + ImageAt(images, i),
+                                       .out = staging + ImageAt(images, i + 1),
+                                       .samples = images.samples,
+                                       .in_height = static_cast<int32_t>(step.in.height),
+                                       .in_width = static_cast<int32_t>(step.in.width),
+                                       .height = static_cast<int32_t>(step.out.height),
+                                       .width = static_cast<int32_t>(step.out.width),
+                                       .channels = static_cast<int32_t>(images.program->channels)};
+    AppendStep(step, arguments, staging, calls);
   }
 }
 
@@ -463,7 +480,7 @@ void BatchWork::AppendStep(const Step& step, const ImagesArguments& images, uint
 
 void BatchWork::AppendResample(const Step& step, const ImagesArguments& images, uint8_t* staging,
                                std::vector<KernelCall>& calls) const {
-  const uint64_t weights = Aligned(batch_->rows() * WeightBytes(step.out, step.taps_across, step.taps_down));
+  const uint64_t weights = Aligned(images.samples * WeightBytes(step.out, step.taps_across, step.taps_down));
   const ResampleArguments all = {.images = images,
                                  .boxes = Parameters<ResampledBox>(staging, step.draws_at),
                                  .weights = reinterpret_cast<int32_t*>(staging + between_at_),
@@ -477,28 +494,31 @@ void BatchWork::AppendResample(const Step& step, const ImagesArguments& images, 
   calls.push_back(ResampleSecondArguments{all});
 }
 
-void BatchWork::AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const {
-  const DevicePipeline::ImageProgram& program = pipeline_->image();
-  TransformArguments transform = {.in = staging + ImageAt(steps_.size()),
-                                  .out = slot + fields_[program.field].made_at,
-                                  .flips = flips_at_.has_value() ? Parameters<uint8_t>(staging, *flips_at_) : nullptr,
-                                  .samples = batch_->rows(),
+void BatchWork::AppendTransform(const Images& images, uint8_t* staging, uint8_t* slot,
+                                std::vector<KernelCall>& calls) const {
+  const DevicePipeline::ImageProgram& program = *images.program;
+  const auto at = [&]<typename T>(const std::optional<uint64_t>& offset, T*& to) {
+    to = offset.has_value() ? Parameters<T>(staging, *offset) : nullptr;
+  };
+  TransformArguments transform = {.in = staging + ImageAt(images, images.steps.size()),
+                                  .out = slot + fields_[images.field].made_at,
+                                  .samples = images.samples,
                                   .height = static_cast<int32_t>(program.out.height),
                                   .width = static_cast<int32_t>(program.out.width),
                                   .channels = static_cast<int32_t>(program.channels),
-                                  .element = element_,
+                                  .element = images.element,
                                   .channels_first = program.channels_first};
   std::copy(program.scale.begin(), program.scale.end(), transform.scale);
   std::copy(program.bias.begin(), program.bias.end(), transform.bias);
-  if (!erases_at_.has_value() && mixes_[0].kind == BatchDraw::Kind::kNone) {
+  at(images.flips_at, transform.flips);
+  if (!images.erases_at.has_value() && mixes_[0].kind == BatchDraw::Kind::kNone) {
     calls.push_back(transform);
     return;
   }
-  MixArguments mix = {.transform = transform,
-                      .erases = erases_at_.has_value() ? Parameters<EraseDraw>(staging, *erases_at_) : nullptr,
-                      .quantiles = quantiles_at_.has_value() ? Parameters<float>(staging, *quantiles_at_) : nullptr,
-                      .mix = MixOf(mixes_[0]),
-                      .mixes = mixes_at_.has_value() ? Parameters<MixDraw>(staging, *mixes_at_) : nullptr};
+  MixArguments mix = {.transform = transform, .mix = MixOf(mixes_[0])};
+  at(images.erases_at, mix.erases);
+  at(images.quantiles_at, mix.quantiles);
+  at(images.mixes_at, mix.mixes);
   std::copy(program.erase_value.begin(), program.erase_value.end(), mix.erase_value);
   std::copy(program.erase_scale.begin(), program.erase_scale.end(), mix.erase_scale);
   calls.push_back(mix);

@@ -90,6 +90,18 @@ class BatchWork {
     Resampling resampling = Resampling::kTriangle;
   };
 
+  // The images of one field of kImage: what their program does to those of this batch. Offsets are those of parameters.
+  struct Images {
+    int field = 0;
+    const DevicePipeline::ImageProgram* program = nullptr;
+    Element element = Element::kUint8;
+    int64_t samples = 0;  // images: rows of the batch, times views
+    std::vector<Step> steps;
+    std::optional<uint64_t> flips_at, erases_at;  // unset if no image drew any
+    std::optional<uint64_t> quantiles_at;         // unset if nothing is erased with noise
+    std::optional<uint64_t> mixes_at;             // each row's MixDraw, where these differ
+  };
+
   // One of ImageProgram::map_moves. Offsets count from the beginning of the parameters.
   struct MapMove {
     ImageSize in, out;
@@ -105,8 +117,9 @@ class BatchWork {
   void AddScale(size_t i);
   void AddShares(size_t i);
   void Upload(std::span<const uint8_t> bytes, uint64_t to);
-  void AddImage();
-  void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index);
+  absl::Status AddImages(int field);
+  void AddStep(const DeviceStep& step, const std::vector<SampleDraw>& draws, size_t index, std::vector<Step>& steps);
+  void ReserveScratch();
   void AddBlur(const std::vector<SampleDraw>& draws, size_t index, Step& step);
   void AddMapMoves(const std::vector<SampleDraw>& draws);
   void AddColors(const std::vector<ColorsDraw>& draws, Step& step);
@@ -115,12 +128,12 @@ class BatchWork {
   uint64_t AddParameters(const std::vector<T>& values);
 
   // These append kernels to `calls`.
-  void AppendSteps(uint8_t* staging, std::vector<KernelCall>& calls) const;
+  void AppendSteps(const Images& images, uint8_t* staging, std::vector<KernelCall>& calls) const;
   void AppendStep(const Step& step, const ImagesArguments& images, uint8_t* staging,
                   std::vector<KernelCall>& calls) const;
   void AppendResample(const Step& step, const ImagesArguments& images, uint8_t* staging,
                       std::vector<KernelCall>& calls) const;
-  void AppendImage(uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
+  void AppendTransform(const Images& images, uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
   void AppendMap(size_t field, uint8_t* staging, uint8_t* slot, std::vector<KernelCall>& calls) const;
   KernelCall OneHot(size_t field, uint8_t* staging, uint8_t* slot) const;
   KernelCall Unpack(size_t field, uint8_t* staging, uint8_t* slot) const;
@@ -133,10 +146,10 @@ class BatchWork {
   Tensor OffsetsOf(size_t field, const uint8_t* slot, DeviceId device) const;
 
   // Bytes that a step needs between its kernels.
-  uint64_t BetweenBytes(const Step& step) const;
+  static uint64_t BetweenBytes(const Images& images, const Step& step);
 
   // The offset in staging memory of the images after `count` steps.
-  uint64_t ImageAt(size_t count) const;
+  uint64_t ImageAt(const Images& images, size_t count) const;
 
   template <typename T>
   T* Parameters(uint8_t* staging, uint64_t at) const {
@@ -150,15 +163,10 @@ class BatchWork {
   std::vector<uint8_t> parameters_;
   uint64_t parameters_at_ = 0, staging_bytes_ = 0, slot_bytes_ = 0;
 
-  // The members below are about the image.
-  Element element_ = Element::kUint8;
-  std::vector<Step> steps_;
-  std::array<uint64_t, 2> scratch_at_ = {};       // offsets in staging memory; steps write there in turn
-  uint64_t between_at_ = 0;                       // offset in staging memory
-  std::optional<uint64_t> flips_at_, erases_at_;  // offsets in the parameters; unset if no sample drew any
-  std::optional<uint64_t> quantiles_at_;          // offset in the parameters; unset if nothing is erased with noise
-  std::vector<BatchDraw> mixes_;                  // one a row; empty where the batch has none
-  std::optional<uint64_t> mixes_at_;              // offset in the parameters of each row's MixDraw, where these differ
+  std::vector<Images> images_;
+  std::array<uint64_t, 2> scratch_at_ = {};  // offsets in staging memory; steps write there in turn
+  uint64_t between_at_ = 0;                  // offset in staging memory
+  std::vector<BatchDraw> mixes_;             // one a row; empty where the batch has none
   std::vector<MapMove> map_moves_;
   std::array<uint64_t, 2> map_scratch_at_ = {};  // offsets in staging memory; moves of maps write there in turn
 };

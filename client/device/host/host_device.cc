@@ -181,7 +181,7 @@ class CpuDevice : public Device {
   absl::Status Make(const DevicePipeline& pipeline, const HostBatch& batch, int field, Tensor& tensor) {
     using Kind = DevicePipeline::FieldProgram::Kind;
     const Kind kind = pipeline.programs()[field].kind;
-    if (kind == Kind::kImage) return Transform(pipeline, batch, tensor);
+    if (kind == Kind::kImage) return Transform(pipeline, batch, field, tensor);
     if (kind != Kind::kAsItCame) {
       STOKER_ASSIGN_OR_RETURN(const uint64_t bytes, ByteSize(pipeline.fields()[field]));
       STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(bytes * batch.positions.size(), nullptr, tensor));
@@ -219,15 +219,16 @@ class CpuDevice : public Device {
     return absl::OkStatus();
   }
 
-  // Makes the image field.
-  absl::Status Transform(const DevicePipeline& pipeline, const HostBatch& batch, Tensor& tensor) {
-    const DevicePipeline::ImageProgram& program = pipeline.image();
+  // Makes the image field, or views.
+  absl::Status Transform(const DevicePipeline& pipeline, const HostBatch& batch, int field, Tensor& tensor) {
+    const DevicePipeline::ImageProgram& program = pipeline.ImagesOf(field);
     const auto* in = static_cast<const uint8_t*>(tensor.data);
-    STOKER_CHECK(tensor.bytes == program.height * program.width * program.channels * batch.positions.size());
+    const uint64_t images = batch.positions.size() * program.count;
+    STOKER_CHECK(tensor.bytes == program.height * program.width * program.channels * images);
     const std::shared_ptr<TensorMemory> kept = tensor.memory;
     const uint64_t image_bytes = program.out.height * program.out.width * program.channels * ByteSize(program.dtype);
-    STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(image_bytes * batch.positions.size(), pool_, tensor));
-    TransformImages(pipeline, batch, in, out);
+    STOKER_ASSIGN_OR_RETURN(uint8_t * out, NewMemory(image_bytes * images, pool_, tensor));
+    TransformImages(pipeline, field, batch, in, out);
     return absl::OkStatus();
   }
 

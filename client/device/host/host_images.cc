@@ -18,17 +18,18 @@ namespace {
 template <typename T>
 class BatchImages {
  public:
-  BatchImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out)
+  BatchImages(const DevicePipeline& pipeline, int field, const HostBatch& batch, const uint8_t* in, uint8_t* out)
       : pipeline_(pipeline),
-        program_(pipeline.image()),
+        program_(pipeline.ImagesOf(field)),
         batch_(batch),
+        field_(field),
         in_(in),
         out_(out),
         elements_(program_.out.height * program_.out.width * program_.channels) {}
 
   void Make() {
     if (program_.mixes_pixels || program_.mixes_rectangles) return MakeMixed();
-    for (int64_t row = 0; row < batch_.rows(); ++row) {
+    for (int64_t row = 0; row < batch_.rows() * program_.count; ++row) {
       if (is_final()) {
         MakeUnmixed(row, reinterpret_cast<T*>(Out(row)));
       } else {
@@ -45,9 +46,10 @@ class BatchImages {
 
   uint8_t* Out(int64_t row) const { return out_ + row * elements_ * ByteSize(program_.dtype); }
 
-  // Makes one row's image, without mixing and rounding.
+  // Makes one row's image, without mixing and rounding. Of views each is a row.
   void MakeUnmixed(int64_t row, T* out) {
-    const SampleDraw draw = pipeline_.Draw(batch_.seed, batch_.epoch, batch_.positions[row]);
+    const SampleDraw draw = pipeline_.DrawOf(field_, row % program_.count, batch_.seed, batch_.epoch,
+                                             batch_.positions[row / program_.count]);
     const uint8_t* came = in_ + row * program_.height * program_.width * program_.channels;
     TransformImage(program_, draw.flips, steps_.Run(program_.steps, draw.steps, program_.channels, came), out,
                    scratch_);
@@ -90,6 +92,7 @@ class BatchImages {
   const DevicePipeline& pipeline_;
   const DevicePipeline::ImageProgram& program_;
   const HostBatch& batch_;
+  const int field_;
   const uint8_t* const in_;
   uint8_t* const out_;
   const int64_t elements_;  // elements of one image
@@ -100,11 +103,12 @@ class BatchImages {
 
 }  // namespace
 
-void TransformImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out) {
-  if (pipeline.image().dtype == v1::DTYPE_UINT8) {
-    BatchImages<uint8_t>(pipeline, batch, in, out).Make();
+void TransformImages(const DevicePipeline& pipeline, int field, const HostBatch& batch, const uint8_t* in,
+                     uint8_t* out) {
+  if (pipeline.ImagesOf(field).dtype == v1::DTYPE_UINT8) {
+    BatchImages<uint8_t>(pipeline, field, batch, in, out).Make();
   } else {
-    BatchImages<float>(pipeline, batch, in, out).Make();
+    BatchImages<float>(pipeline, field, batch, in, out).Make();
   }
 }
 

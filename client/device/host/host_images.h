@@ -7,9 +7,10 @@
 
 namespace stoker {
 
-// Runs all of pipeline.image() on a batch's images at `in`, and writes the result to `out`, which has room for it and
-// is aligned to 256 bytes. Thread-safe.
-void TransformImages(const DevicePipeline& pipeline, const HostBatch& batch, const uint8_t* in, uint8_t* out);
+// Runs all of pipeline.ImagesOf(field) on a batch's images at `in`, and writes the result to `out`, which has room for
+// it and is aligned to 256 bytes. Thread-safe.
+void TransformImages(const DevicePipeline& pipeline, int field, const HostBatch& batch, const uint8_t* in,
+                     uint8_t* out);
 
 }  // namespace stoker
 

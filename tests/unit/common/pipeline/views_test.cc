@@ -1,6 +1,9 @@
 // Several images of one sample, and datasets whose images went through ops before.
 
+#include <algorithm>
+
 #include "common/ops/ops.h"
+#include "common/pipeline/device_pipeline.h"
 #include "common/pipeline/pipeline.h"
 #include "common/pipeline/server_pipeline.h"
 #include "gmock/gmock.h"
@@ -103,7 +106,15 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
             "Resize; end "
             "with RandomResizedCrop or CenterCrop, or a Resize to height and width");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_dtype { dtype: DTYPE_FLOAT32 } } }"),
-            "pipeline.views[0].ops[1]: ToDtype.placement: ops of views run on the server");
+            "pipeline.views[0].ops[1]: ToDtype: a view's ops on the device change images of uint8; put it into "
+            "pipeline.ops, with the view's name in `field`");
+  EXPECT_EQ(
+      ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } ops { to_memory_format {} } }"),
+      "pipeline.views[0].ops[1]: ToMemoryFormat: a view's ops on the device change images of uint8; leave it out");
+  EXPECT_EQ(
+      ErrorOf("views { name: 'a' ops { placement: PLACEMENT_DEVICE random_invert {} } }"),
+      "pipeline.views[0].ops[0]: RandomInvert needs images of one size, and those of field 'a' would differ in "
+      "size from sample to sample; put RandomResizedCrop or CenterCrop, or a Resize to height and width, before it");
   EXPECT_EQ(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } } ops { random_invert {} }"),
             "pipeline.ops[0]: RandomInvert: where pipeline.views are given, only ops that name a field stand here; "
             "move it into the views that need it");
@@ -115,6 +126,44 @@ TEST(ViewsTest, ErrorsNameTheGroup) {
   SourceSchema two = kLabelled;
   two.push_back({.name = "other", .kind = SourceField::Kind::kEncodedImage});
   EXPECT_THAT(ErrorOf("views { name: 'a' ops { center_crop { size: 8 } } }", two), HasSubstr("pipeline.fields"));
+}
+
+TEST(ViewsTest, OpsOnTheDeviceAreDrawnAsTheServersAre) {
+  const std::string begin =
+      "views { name: 'first' ops { center_crop { size: 8 } } } views { name: 'a' count: 3 ops { center_crop { size: 8 "
+      "} } ";
+  const std::string flip = "random_horizontal_flip {} } ops { ", crop = "random_crop { size: 5 } } ";
+  const v1::Pipeline there = ParseViews(begin + "ops { " + flip + crop + "}");
+  const v1::Pipeline here =
+      ParseViews(begin + "ops { placement: PLACEMENT_DEVICE " + flip + "placement: PLACEMENT_DEVICE " + crop + "}");
+  const auto on_server = ServerPipeline::Create(there, kLabelled), before = ServerPipeline::Create(here, kLabelled);
+  ASSERT_TRUE(on_server.ok() && before.ok()) << on_server.status() << before.status();
+  EXPECT_EQ(WholeHash(there), WholeHash(here)) << "a cursor stays valid where an op moves";
+  EXPECT_NE(ServerPart(there), ServerPart(here));
+  std::vector<v1::Field> sent;
+  for (const auto& output : before->outputs()) sent.push_back(output.field);
+  EXPECT_EQ(sent[2].shape(1), 8);
+  const auto device = DevicePipeline::Create(here, sent);
+  ASSERT_TRUE(device.ok()) << device.status();
+  ASSERT_EQ(device->views().size(), 1) << "the first view has no op here";
+  EXPECT_EQ(device->views()[0].first_view, 1);
+  EXPECT_THAT(device->fields()[2].shape(), testing::ElementsAre(3, 5, 5, 3));
+  int flipped = 0;
+  for (uint64_t position = 0; position < 20; ++position)
+    for (uint32_t view = 0; view < 3; ++view) {
+      const SampleDraw draw = device->DrawOf(2, view, 1, 2, position);
+      const auto ops = *on_server->Draw(on_server->outputs()[2], view, {8, 8}, 1, 2, position);
+      const auto is_flip = [](const OpParameters& op) { return std::holds_alternative<FlipParameters>(op); };
+      const bool flips = std::any_of(ops.begin(), ops.end(), is_flip);
+      flipped += flips ? 1 : 0;
+      const auto& crop_there = std::get<CropParameters>(ops.back());
+      const GatherDraw& here_drawn = std::get<GatherDraw>(draw.steps.at(0));
+      EXPECT_EQ(here_drawn.matrix[0], flips ? -1 : 1);
+      EXPECT_EQ(here_drawn.matrix[5], crop_there.top);
+      EXPECT_EQ(here_drawn.matrix[2], flips ? 8 - crop_there.left : crop_there.left);
+    }
+  EXPECT_GT(flipped, 10);
+  EXPECT_LT(flipped, 50);
 }
 
 TEST(ViewsTest, WhatCannotTakeAnImageIsNamedByItsPath) {

@@ -178,6 +178,14 @@ std::vector<OpPipelines> AllOpPipelines() {
        {"ops { to_dense { field: 'words' } }",
         "ops { to_dtype { field: 'words' dtype: DTYPE_BFLOAT16 } } ops { to_dense { field: 'words' } } ",
         "ops { to_dense { field: 'tags' } }"}},
+      {"Views",
+       {"views { name: 'two' count: 2 " + flip + colors + "} ",
+        "views { name: 'none' count: 3 } views { name: 'two' count: 2 " + warps[0] + blur + erase("0") + flip +
+            "} ops { to_dtype { field: 'two' dtype: DTYPE_FLOAT16 scale: true } } ops { normalize { field: 'two' mean: "
+            "[ "
+            "0.4, 0.5, 0.6 ] std: 0.2 } } ",
+        "views { name: 'two' count: 2 " + resamplings[0] + Op("rand_augment {}") +
+            "} ops { to_dtype { field: 'two' dtype: DTYPE_FLOAT32 } } "}},
       {"Together",
        {warps[0] + colors + blur + mask + erase("0") + flip + kFloat + erase("0") + mix_up + kPlanes +
         "ops { unpack_bits { field: 'bits' shape: [ 23 ] } }"}},
@@ -227,8 +235,12 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   for (int64_t extent : {3, 5}) words.field.add_dense_shape(extent);
   tags.field.add_dense_shape(int64_t{1} << 33);
   if (text.find("'tags'") != std::string::npos) tags.field = words.field, tags.field.set_name("tags");
+  v1::Field two;
+  two.set_name("two"), two.set_dtype(v1::DTYPE_UINT8);
+  for (int64_t extent : {int64_t{2}, height, width, int64_t{3}}) two.add_shape(extent);
   const std::vector<v1::Field> without_maps = {
-      image, label, values.field, bits, vector, text_field.field, words.field, word_values.field, tags.field, soft};
+      image,      label, values.field, bits, vector, text_field.field, words.field, word_values.field,
+      tags.field, soft,  two};
   std::vector<v1::Field> fields = without_maps;
   fields.insert(fields.end(), {map, binary});
   auto pipeline = DevicePipeline::Create(spec, fields);
@@ -237,9 +249,9 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   if (!has_maps) pipeline = DevicePipeline::Create(spec, without_maps);
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
 
-  std::vector<uint8_t> images(rows * height * width * 3), packed(rows * 3), labels;
+  std::vector<uint8_t> images(rows * height * width * 3), views(2 * images.size()), packed(rows * 3), labels;
   std::vector<uint8_t> maps(rows * height * width * (wide_map ? 2 : 1)), binaries(rows * ((height * width + 7) / 8));
-  for (auto* bytes : {&images, &packed, &maps, &binaries})
+  for (auto* bytes : {&images, &views, &packed, &maps, &binaries})
     for (uint8_t& value : *bytes) value = static_cast<uint8_t>(random());
   const bool has_classes = text.find("field: 'map'") != std::string::npos;  // They are not negative then.
   for (size_t i = 1; has_classes && i < maps.size(); i += 2) maps[i] = wide_map ? 0 : maps[i];
@@ -267,7 +279,7 @@ void ExpectTheHosts(CudaRuntime& runtime, Device& device, const std::string& tex
   HostBatch batch = {9,
                      3,
                      positions,
-                     {images, labels, {}, packed, vectors, {}, {}, {}, {}, {soft_bytes, soft_labels.size() * 4}},
+                     {images, labels, {}, packed, vectors, {}, {}, {}, {}, {soft_bytes, soft_labels.size() * 4}, views},
                      nullptr};
   batch.variable = {values.rows, text_field.rows, words.rows, word_values.rows, tags.rows};
   if (has_maps) batch.fields.insert(batch.fields.end(), {maps, binaries});
