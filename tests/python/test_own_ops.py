@@ -312,6 +312,20 @@ def test_views_and_nested_ops_draw_by_their_own_place(start_server, tmp_path):
     assert 0.7 < (both == 255).all(axis=-1).mean() < 0.8
 
 
+def test_an_op_works_on_what_a_mosaic_joined(start_server, tmp_path):
+    one, two = (served(start_server, tmp_path, SALT) for _ in range(2))
+    mosaic = T.Mosaic(48)
+    salted = [mosaic, T.OwnOp("salt", amount=0.5)]
+    assert digest(one.address, *salted) == digest([one.address, two.address], *salted)
+    with (
+        Loader(one.address, batch_size=8, transforms=[mosaic], output="numpy") as plain,
+        Loader(one.address, batch_size=8, transforms=salted, output="numpy") as with_salt,
+    ):
+        before, after = next(iter(plain))[0], next(iter(with_salt))[0]
+    white = (after == 255).all(axis=-1)
+    assert 0.45 < white.mean() < 0.55 and (before == after)[~white].all()
+
+
 @pytest.mark.parametrize(
     ("op", "words"),
     [

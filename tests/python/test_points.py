@@ -156,6 +156,9 @@ MOVES = [
     ("RandomRotation", {"degrees": (30, 30)}),
     ("RandomRotation", {"degrees": (-117, -117)}),
     ("RandomAffine", {"degrees": (20, 20), "scale": (1.2, 1.2), "shear": (8, 8, -5, -5)}),
+    ("ScaleJitter", {"target_size": (180, 160), "scale_range": (0.9, 0.9)}),
+    ("RandomShortestSize", {"min_size": [120]}),
+    ("RandomShortestSize", {"min_size": [120], "max_size": 130}),
 ]
 
 
