@@ -184,7 +184,7 @@ TEST_F(OpLibraryTest, TheFieldsAreThoseOfTheSampleInHand) {
     std::vector<uint8_t> slab(pipeline->sample_bytes());
     SpanWriter writer(*pipeline, 1, slab);
     v1::StageTimes times;
-    const absl::Status status = maker.Make({*pipeline, schema, 1, 0, 0, 0, interrupt}, sample, writer, 0, times);
+    const absl::Status status = maker.Make({*pipeline, schema, 1, 0, 0, interrupt}, sample, writer, 0, times);
     if (!status.ok()) return status;
     return slab;
   };
