@@ -56,7 +56,7 @@ class ContentDatasetTest : public testing::Test {
     cache_ = testing::TempDir() + "content-" + std::to_string(getpid());
     fs::remove_all(cache_);
     for (uint8_t id = 0; id < 200; ++id)
-      disk_.samples.push_back({{std::vector<uint8_t>(100 + id, id), std::vector<uint8_t>{id}}});
+      disk_.samples.push_back({.fields = {std::vector<uint8_t>(100 + id, id), std::vector<uint8_t>{id}}});
   }
   void TearDown() override { fs::remove_all(cache_); }
 

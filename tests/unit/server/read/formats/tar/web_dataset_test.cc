@@ -114,7 +114,7 @@ TEST_F(WebDatasetTest, MembersThatNobodyWantsAreNotReadAndMayBeBad) {
   fields["label"].set_from("cls");
   fields["note"].set_from("txt");
   fields["note"].set_kind(v1::FIELD_KIND_TEXT);
-  fields["note"].set_max_bytes(100);
+  fields["note"].set_max_bytes("100");
   config.mutable_webdataset()->add_path(folder_.path("t/a.tar"));
   folder_.Write("t/a.tar", TarFile("a.jpg", std::string(5000, 'x')) + TarFile("a.txt", "") + TarFile("a.cls", "7") +
                                TarFile("b.jpg", "y") + TarFile("b.txt", "hello") + TarFile("b.cls", "no number") +
