@@ -188,7 +188,7 @@ TEST(ReadPlanTest, WhatIsNotStoredIsLeftOut) {
    public:
     bool Has(uint64_t id, FieldSet) const override { return id % 2 == 0; }
     Place PlaceOf(uint64_t id, FieldSet) const override {
-      EXPECT_TRUE(Has(id));
+      EXPECT_TRUE(Has(id, FieldSet::All()));
       return {id, 0, 10};
     }
     Store& StoreOf(uint64_t) const override { std::abort(); }
