@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -25,20 +26,49 @@ constexpr uint64_t kDefaultPythonMemory = uint64_t{1} << 30, kLeastPythonMemory 
 // The least size of a raw cache's folder.
 constexpr uint64_t kLeastDisk = uint64_t{64} << 20;
 
+constexpr int kDefaultAdminPort = 7078;
+constexpr size_t kLeastTokenBytes = 16;
+
 constexpr char kUnixPrefix[] = "unix:/";
 
-// Splits HOST:PORT. An IPv6 address stands in brackets, since it has colons of its own.
-absl::Status ParseListen(const std::string& listen, Settings& settings) {
+// Splits HOST:PORT, which stands under `key`. An IPv6 address stands in brackets, since it has colons of its own.
+absl::Status ParseListen(const std::string& key, const std::string& listen, int usual_port, std::string& host,
+                         int& port) {
+  const size_t colon = listen.rfind(':');
+  if (colon == std::string::npos || colon == 0 || !absl::SimpleAtoi(listen.substr(colon + 1), &port) || port < 0 ||
+      port > 65535)
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, ": '", listen, "' is not HOST:PORT; write for example 127.0.0.1:", usual_port));
+  host = listen.substr(0, colon);
+  return absl::OkStatus();
+}
+
+absl::Status ResolveListen(const std::string& listen, Settings& settings) {
   if (absl::StartsWith(listen, kUnixPrefix)) {
     settings.host = listen;
     return absl::OkStatus();
   }
-  const size_t colon = listen.rfind(':');
-  if (colon == std::string::npos || colon == 0 || !absl::SimpleAtoi(listen.substr(colon + 1), &settings.port) ||
-      settings.port < 0 || settings.port > 65535)
+  return ParseListen("listen", listen.empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : listen, kDefaultPort,
+                     settings.host, settings.port);
+}
+
+absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
+  Settings::Admin& admin = settings.admin.emplace();
+  STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
+  if (!IsLoopback(admin.host) && config.token_file().empty())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "admin.listen: ", config.listen(),
+        " is open to other machines; give it a token (admin.token_file), or write 127.0.0.1:", admin.port));
+  if (config.token_file().empty()) return absl::OkStatus();
+  std::ifstream file(config.token_file());
+  std::getline(file, admin.token);
+  if (!file.good() && admin.token.empty())
     return absl::InvalidArgumentError(
-        absl::StrCat("listen: '", listen, "' is not HOST:PORT; write for example 127.0.0.1:", kDefaultPort));
-  settings.host = listen.substr(0, colon);
+        absl::StrCat("admin.token_file: '", config.token_file(), "' cannot be read, or is empty"));
+  if (admin.token.size() < kLeastTokenBytes)
+    return absl::InvalidArgumentError(absl::StrCat("admin.token_file: the token in '", config.token_file(), "' has ",
+                                                   admin.token.size(), " bytes, at least ", kLeastTokenBytes,
+                                                   "; `openssl rand -hex 32` makes one"));
   return absl::OkStatus();
 }
 
@@ -143,8 +173,7 @@ bool IsLoopback(const std::string& host) {
 
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   Settings settings;
-  STOKER_RETURN_IF_ERROR(
-      ParseListen(config.listen().empty() ? absl::StrCat("127.0.0.1:", kDefaultPort) : config.listen(), settings));
+  STOKER_RETURN_IF_ERROR(ResolveListen(config.listen(), settings));
   if (!IsLoopback(settings.host) && !config.insecure() && !config.has_tls())
     return absl::InvalidArgumentError(
         absl::StrCat("listen: ", config.listen(),
@@ -195,6 +224,7 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   settings.cache_dir = config.cache_dir().empty() ? DefaultCacheDir() : config.cache_dir();
   STOKER_RETURN_IF_ERROR(ResolveConnections(config.limits(), settings));
   STOKER_RETURN_IF_ERROR(ResolvePythonOps(config.python_ops(), settings));
+  if (config.has_admin()) STOKER_RETURN_IF_ERROR(ResolveAdmin(config.admin(), settings));
   settings.drain = absl::Seconds(config.drain_seconds() == 0 ? 30 : config.drain_seconds());
   return settings;
 }

@@ -44,6 +44,13 @@ struct Settings {
     TlsFiles files;
   };
   std::optional<Tls> tls;
+  // Where operators are answered. None: nowhere.
+  struct Admin {
+    std::string host;
+    int port = 0;
+    std::string token;  // that requests must bear; empty: none
+  };
+  std::optional<Admin> admin;
   std::string python;                // the program that runs ops in Python
   absl::Duration python_patience;    // for such an op and one sample
   uint64_t python_memory_bytes = 0;  // by which one of its processes may grow

@@ -13,6 +13,7 @@
 #include "common/config/yaml_proto.h"
 #include "common/ops/loaded_ops.h"
 #include "common/status_macros.h"
+#include "server/config/effective.h"
 #include "server/config/resources.h"
 #include "server/config/settings.h"
 #include "server/decode/other.h"
@@ -47,6 +48,8 @@ constexpr char kExamples[] = R"(Examples:
       Offer ops of your own too, which pipelines name as any other.
   stokerd check --config /etc/stoker/stokerd.yaml
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
+  stokerd config --config /etc/stoker/stokerd.yaml
+      Print what it comes to, with the defaults of this machine.
   stokerd prepare --data /data/imagenet/train --out /data/imagenet-fast/train
       Copy a dataset into a layout that serves faster.
   stokerd warm --config /etc/stoker/stokerd.yaml
@@ -66,6 +69,7 @@ struct Flags {
   std::string listen, tls_certificate, tls_key, memory_limit, span_cache, decoded_cache, cache_dir, log_format,
       log_level;
   std::string raw_memory, raw_disk, raw_disk_size;
+  std::string admin, admin_token;
   std::vector<std::string> datasets;  // of `warm`: those to read
   uint32_t workers = 0;
   std::vector<std::string> ops;
@@ -83,6 +87,15 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--listen", flags.listen, "Address to answer on; port 0 takes a free one [127.0.0.1:7077]")
       ->envname("STOKER_LISTEN")
       ->type_name("HOST:PORT");
+  auto* admin = command
+                    .add_option("--admin", flags.admin,
+                                "Address that tells operators how the server fares: /metrics, /healthz, /status [none]")
+                    ->envname("STOKER_ADMIN")
+                    ->type_name("HOST:PORT");
+  command.add_option("--admin-token", flags.admin_token, "File with the token that its requests must bear [none]")
+      ->envname("STOKER_ADMIN_TOKEN")
+      ->type_name("FILE")
+      ->needs(admin);
   command.add_option("--workers", flags.workers, "Threads that make spans [the CPUs that this process may use]")
       ->envname("STOKER_WORKERS")
       ->type_name("N");
@@ -132,6 +145,8 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
     STOKER_ASSIGN_OR_RETURN(*config.add_datasets()->mutable_synthetic(), Synthetic::ParseShape(flags.synthetic));
   }
   if (!flags.listen.empty()) config.set_listen(flags.listen);
+  if (!flags.admin.empty()) config.mutable_admin()->set_listen(flags.admin);
+  if (!flags.admin_token.empty()) config.mutable_admin()->set_token_file(flags.admin_token);
   if (!flags.memory_limit.empty()) config.set_memory_limit(flags.memory_limit);
   if (!flags.tls_certificate.empty()) config.mutable_tls()->set_certificate_file(flags.tls_certificate);
   if (!flags.tls_key.empty()) config.mutable_tls()->set_key_file(flags.tls_key);
@@ -181,6 +196,7 @@ absl::Status Serve(const Flags& flags) {
   BlockStopSignals();
   STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets), raw_cache));
   std::printf("listening on %s\n", server->address().c_str());
+  if (!server->admin_address().empty()) std::printf("admin on %s\n", server->admin_address().c_str());
   std::fflush(stdout);
   NotifyReady(absl::StrCat("listening on ", server->address()));
   ServiceLog& service = server->service_log();
@@ -227,6 +243,14 @@ absl::Status RunCheck(const Flags& flags) {
   return Check(config, flags.content);
 }
 
+// Prints the configuration with the flags and this machine's defaults laid over it.
+absl::Status PrintConfig(const Flags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  std::fputs(ToYaml(EffectiveConfig(config, settings)).c_str(), stdout);
+  return absl::OkStatus();
+}
+
 int WarmDisk(const Flags& flags) {
   const auto config = Configuration(flags);
   v1::LogConfig quiet;
@@ -248,7 +272,8 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", BuildDescription());
   app.require_subcommand(1);
-  Flags serve_flags, check_flags, warm_flags;  // Apart: a subcommand that was not called still reads its variables.
+  Flags serve_flags, check_flags, warm_flags,
+      config_flags;  // Apart: a subcommand that was not called still reads its variables.
   CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
   AddFlags(*serve, serve_flags);
   serve->footer(kExamples);
@@ -260,6 +285,8 @@ int Main(int argc, char** argv) {
       ->type_name("FILE");
   check->add_option("--against", check_flags.content.against, "Likewise, and compare with what --save wrote elsewhere")
       ->type_name("FILE");
+  CLI::App* config = app.add_subcommand("config", "Print the configuration with all defaults, as `serve` would use it");
+  AddFlags(*config, config_flags);
   CLI::App* warm = app.add_subcommand("warm", "Read datasets on slow storage into the raw cache's disk");
   AddFlags(*warm, warm_flags);
   warm->add_option("--dataset", warm_flags.datasets, "Of the configured ones (may be repeated) [all]")
@@ -273,7 +300,9 @@ int Main(int argc, char** argv) {
   if (index.parsed()) return index.Run();
 
   if (warm->parsed()) return WarmDisk(warm_flags);
-  const absl::Status status = serve->parsed() ? Serve(serve_flags) : RunCheck(check_flags);
+  const absl::Status status = serve->parsed()    ? Serve(serve_flags)
+                              : config->parsed() ? PrintConfig(config_flags)
+                                                 : RunCheck(check_flags);
   FlushLog();
   if (status.ok()) return 0;
   std::fprintf(stderr, "stokerd: %s\n", std::string(status.message()).c_str());

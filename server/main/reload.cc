@@ -71,6 +71,7 @@ void Reloader::Run() {
     }
     NotifyReloading();
     const absl::Status status = Apply();
+    server_->NoteReload(status.ok());
     if (status.ok()) {
       spdlog::info("the configuration was read again: new streams use it");
     } else {

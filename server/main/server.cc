@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
@@ -15,8 +16,11 @@
 #include "grpcpp/server_builder.h"
 #include "server/augment/audio/audio_check.h"
 #include "server/augment/self_check.h"
+#include "server/config/effective.h"
+#include "server/main/admin_pages.h"
 #include "server/main/grpc_build.h"
 #include "server/main/supervisor.h"
+#include "server/observe/process_figures.h"
 #include "server/read/registry/open_dataset.h"
 #include "server/request/stream_request.h"
 #include "server/work/select/subset.h"
@@ -172,8 +176,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& co
   STOKER_ASSIGN_OR_RETURN(auto access, Access::Create(options, absl::Now));
   STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets), raw_cache));
   std::unique_ptr<Server> server(
-      new Server(std::move(settings), std::move(raw_cache), std::move(engine), std::move(access)));
+      new Server(config, std::move(settings), std::move(raw_cache), std::move(engine), std::move(access)));
   STOKER_RETURN_IF_ERROR(server->Listen());
+  STOKER_RETURN_IF_ERROR(server->StartAdmin());
   server->watch_ = std::make_unique<Periodic>(kWatchPause, [watched = server.get()] { watched->Watch(); });
   return server;
 }
@@ -202,15 +207,17 @@ std::unique_ptr<ServedTls> Serve(const std::optional<Settings::Tls>& tls) {
 
 }  // namespace
 
-Server::Server(Settings settings, std::shared_ptr<RawCache> raw_cache, std::unique_ptr<Engine> engine,
-               std::unique_ptr<Access> access)
+Server::Server(const v1::ServerConfig& config, Settings settings, std::shared_ptr<RawCache> raw_cache,
+               std::unique_ptr<Engine> engine, std::unique_ptr<Access> access)
     : settings_(std::move(settings)),
       raw_cache_(std::move(raw_cache)),
       engine_(std::move(engine)),
       access_(std::move(access)),
       tls_(Serve(settings_.tls)),
       credentials_(Credentials()),
-      service_(engine_.get(), access_.get()) {}
+      service_(engine_.get(), access_.get()),
+      started_(SteadyNow()),
+      config_(EffectiveConfig(config, settings_)) {}
 
 std::shared_ptr<grpc::ServerCredentials> Server::Credentials() const {
   return tls_ == nullptr ? grpc::InsecureServerCredentials() : TlsCredentials(tls_.get());
@@ -317,6 +324,26 @@ absl::Status Server::Listen() {
   return absl::OkStatus();
 }
 
+absl::Status Server::StartAdmin() {
+  if (!settings_.admin.has_value()) return absl::OkStatus();
+  const Settings::Admin& admin = *settings_.admin;
+  Metrics& metrics = service_.log().metrics();
+  metrics.Add([this] { return ServerFigures(*this); });
+  metrics.Add(ProcessFigures);
+  STOKER_ASSIGN_OR_RETURN(
+      admin_,
+      AdminServer::Start({.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
+  spdlog::info("admin: http://{}/metrics, and /healthz, /readyz, /status, /config", admin_->address());
+  return absl::OkStatus();
+}
+
+absl::Duration Server::uptime() const { return SteadyNow() - started_; }
+
+v1::ServerConfig Server::config() const {
+  absl::MutexLock lock(&mutex_);
+  return config_;
+}
+
 absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig& fresh) {
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(fresh));
   STOKER_ASSIGN_OR_RETURN(auto datasets, OpenDatasets(fresh, settings, raw_cache_));
@@ -329,11 +356,17 @@ absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig
     if (same && kept->second->fingerprint() == dataset->fingerprint()) dataset = kept->second;
   }
   STOKER_ASSIGN_OR_RETURN(auto lists, ListsOf(fresh, datasets));
-  return Apply(fresh, [&] {
+  STOKER_RETURN_IF_ERROR(Apply(fresh, [&] {
     return engine_->Replace({.datasets = std::move(datasets),
                              .lists = std::move(lists),
                              .pipelines = {fresh.pipelines().begin(), fresh.pipelines().end()}});
-  });
+  }));
+  absl::MutexLock lock(&mutex_);
+  *config_.mutable_datasets() = fresh.datasets();
+  *config_.mutable_pipelines() = fresh.pipelines();
+  *config_.mutable_access() = fresh.access();
+  if (fresh.has_tls()) *config_.mutable_tls() = fresh.tls();
+  return absl::OkStatus();
 }
 
 bool Server::Healthy() {
@@ -342,6 +375,7 @@ bool Server::Healthy() {
 }
 
 bool Server::Drain() {
+  draining_ = true;
   grpc_->GetHealthCheckService()->SetServingStatus(false);
   service_.Drain();
   const bool ended = service_.AwaitStreamsEnd(settings_.drain);
@@ -351,6 +385,7 @@ bool Server::Drain() {
 }
 
 Server::~Server() {
+  admin_.reset();
   watch_.reset();
   if (grpc_ == nullptr) return;
   pulse_.reset();

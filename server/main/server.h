@@ -1,6 +1,7 @@
 #ifndef STOKER_SERVER_MAIN_SERVER_H_
 #define STOKER_SERVER_MAIN_SERVER_H_
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
+#include "server/admin/admin_server.h"
 #include "server/config/settings.h"
 #include "server/main/acceptor.h"
 #include "server/main/credentials.h"
@@ -69,6 +71,9 @@ class Server {
   // "HOST:PORT", the port that was taken where 0 was asked for.
   const std::string& address() const { return address_; }
 
+  // The same of the admin address; empty where there is none.
+  std::string admin_address() const { return admin_ == nullptr ? "" : admin_->address(); }
+
   // What it was started with.
   const Settings& settings() const { return settings_; }
 
@@ -79,6 +84,21 @@ class Server {
 
   // Returns whether gRPC's threads and the workers still answer. Never blocks.
   bool Healthy();
+
+  // Whether Drain was called.
+  bool draining() const { return draining_; }
+
+  // Since it was started.
+  absl::Duration uptime() const;
+
+  // What is configured, with the defaults of this machine; `config` of the latest Replace that was taken up.
+  v1::ServerConfig config() const;
+
+  // Notes whether the configuration was taken up when it was read again, and tells it.
+  void NoteReload(bool success) { reload_success_ = success; }
+  bool reload_success() const { return reload_success_; }
+
+  const Engine& engine() const { return *engine_; }
 
   // Keeps samples of slow storage; null where nothing does.
   const RawCache* raw_cache() const { return raw_cache_.get(); }
@@ -109,8 +129,8 @@ class Server {
   bool Drain();
 
  private:
-  Server(Settings settings, std::shared_ptr<RawCache> raw_cache, std::unique_ptr<Engine> engine,
-         std::unique_ptr<Access> access);
+  Server(const v1::ServerConfig& config, Settings settings, std::shared_ptr<RawCache> raw_cache,
+         std::unique_ptr<Engine> engine, std::unique_ptr<Access> access);
 
   absl::Status Listen();
   std::shared_ptr<grpc::ServerCredentials> Credentials() const;
@@ -120,6 +140,9 @@ class Server {
 
   // Sets what of gRPC's own limits a hostile client must not exceed.
   void Bound(grpc::ServerBuilder& builder) const;
+
+  // Answers operators, where the settings say so.
+  absl::Status StartAdmin();
 
   // Hands the connections of `sockets` to gRPC from now on, and does what is to be done every second.
   void Accept(ListeningSockets sockets);
@@ -139,12 +162,18 @@ class Server {
   FreedMemory freed_memory_;
   std::unique_ptr<Acceptor> acceptor_;
 
+  const absl::Time started_;
+  std::atomic<bool> draining_ = false, reload_success_ = true;
+
   mutable absl::Mutex mutex_;
+  v1::ServerConfig config_ ABSL_GUARDED_BY(mutex_);
   std::string problem_ ABSL_GUARDED_BY(mutex_);
   std::string told_problem_;  // Only Watch() touches this and the next.
   uint64_t told_version_ = 1;
 
-  std::unique_ptr<Periodic> watch_;  // It and the acceptor are last: their threads use the rest.
+  // These and the acceptor are last: their threads use the rest.
+  std::unique_ptr<Periodic> watch_;
+  std::unique_ptr<AdminServer> admin_;  // null where nobody asked for it
 };
 
 // What `config` says of who may do what. Errors name the dataset.

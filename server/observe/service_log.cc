@@ -4,22 +4,26 @@
 
 namespace stoker {
 
-void ServiceLog::Opened() {
+void ServiceLog::Opened(const std::string& dataset) {
+  metrics_.Opened(dataset);
   absl::MutexLock lock(&mutex_);
   ++total_.opened;
 }
 
 void ServiceLog::Refused() {
+  metrics_.Refused();
   absl::MutexLock lock(&mutex_);
   ++total_.refused;
 }
 
-void ServiceLog::Ended() {
+void ServiceLog::Ended(const std::string& dataset) {
+  metrics_.Ended(dataset);
   absl::MutexLock lock(&mutex_);
   ++total_.ended;
 }
 
-void ServiceLog::Made(const v1::SpanHeader& header) {
+void ServiceLog::Made(const std::string& dataset, const v1::SpanHeader& header) {
+  metrics_.Made(dataset, header);
   absl::MutexLock lock(&mutex_);
   ++total_.spans;
   total_.samples += header.sample_ids_size();

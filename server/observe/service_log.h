@@ -6,7 +6,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "server/observe/line_budget.h"
+#include "server/observe/metrics.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
@@ -15,12 +17,18 @@ namespace stoker {
 // Thread-safe.
 class ServiceLog {
  public:
-  void Opened();
-  void Refused();  // A stream ended before it was open.
-  void Ended();    // A stream ended that was open.
+  void Opened(const std::string& dataset);
+  void Refused();                          // A stream ended before it was open.
+  void Ended(const std::string& dataset);  // A stream ended that was open.
 
   // A span with this header was made, or could not be made.
-  void Made(const v1::SpanHeader& header);
+  void Made(const std::string& dataset, const v1::SpanHeader& header);
+
+  // A span of so many bytes was taken by the client's connection, which took so long.
+  void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken) { metrics_.Sent(dataset, bytes, taken); }
+
+  // The same counts and more, for Prometheus.
+  Metrics& metrics() { return metrics_; }
 
   // Bounds the lines that peers cause.
   LineBudget& budget() { return budget_; }
@@ -41,6 +49,7 @@ class ServiceLog {
   std::string Text(const Counts& since) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   LineBudget budget_;
+  Metrics metrics_;
   mutable absl::Mutex mutex_;
   Counts total_ ABSL_GUARDED_BY(mutex_);
   Counts told_ ABSL_GUARDED_BY(mutex_);  // The total at the last TakeRecent().

@@ -14,12 +14,12 @@ void StreamLog::Opened(const std::string& dataset) {
     dataset_ = dataset;
     opened_ = true;
   }
-  service_->Opened();
+  service_->Opened(dataset);
   spdlog::debug("{}: stream of dataset '{}' opened", peer_, dataset);
 }
 
 void StreamLog::Made(const v1::SpanHeader& header) {
-  service_->Made(header);
+  service_->Made(dataset(), header);
   uint64_t named = 0;
   {
     absl::MutexLock lock(&mutex_);
@@ -39,6 +39,13 @@ void StreamLog::Made(const v1::SpanHeader& header) {
          absl::StrCat("epoch ", header.epoch(), ", span at ", header.start(), ": ", header.error().message()));
 }
 
+std::string StreamLog::dataset() {
+  absl::MutexLock lock(&mutex_);
+  return dataset_;
+}
+
+void StreamLog::Sent(uint64_t bytes, absl::Duration taken) { service_->Sent(dataset(), bytes, taken); }
+
 void StreamLog::Warn(const std::string& kind, const std::string& text) {
   const std::optional<uint64_t> unsaid = service_->budget().Take(HostOfPeer(peer_), kind);
   if (!unsaid.has_value()) return;
@@ -54,7 +61,7 @@ void StreamLog::Ended(const absl::Status& status) {
     spdlog::debug("{}: stream that was not opened {}", peer_, end);
     return;
   }
-  service_->Ended();
+  service_->Ended(dataset_);
   spdlog::debug("{}: stream of dataset '{}' {}; {} spans, {} samples, {} substituted, {} spans failed", peer_, dataset_,
                 end, spans_, samples_, substituted_, failed_);
 }

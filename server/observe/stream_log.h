@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "server/observe/service_log.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -28,12 +29,17 @@ class StreamLog {
   // A span with this header was made, or could not be made.
   void Made(const v1::SpanHeader& header);
 
+  // A span of so many bytes was taken by the client's connection, which took so long.
+  void Sent(uint64_t bytes, absl::Duration taken);
+
   // To be called once.
   void Ended(const absl::Status& status);
 
  private:
   // After this many bad samples and failed spans, further ones are counted but not named.
   static constexpr uint64_t kMaxNamed = 20;
+
+  std::string dataset() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Logs a warning of a kind ("substituted"), if the budget of the peer's host allows.
   void Warn(const std::string& kind, const std::string& text);

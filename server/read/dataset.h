@@ -16,9 +16,9 @@ namespace stoker {
 // The bytes of one sample: a buffer for each field of the dataset's schema, in the schema's order. A caller may reuse
 // it from sample to sample.
 struct SampleBytes {
-  FieldSet wanted = FieldSet::All();  // The caller sets it: what the buffers of other fields hold does not matter.
   std::vector<std::vector<uint8_t>> fields;
-  std::vector<uint8_t> stored;  // what a format took the fields from; datasets alone use it
+  std::vector<uint8_t> stored;        // what a format took the fields from; datasets alone use it
+  FieldSet wanted = FieldSet::All();  // The caller sets it: what the buffers of other fields hold does not matter.
 };
 
 // Consecutive samples with one label.

@@ -101,9 +101,11 @@ void Outbox::OnHalfClose() {
 
 void Outbox::OnWriteDone(bool ok) {
   Message sent;  // Declared outside of the lock's scope, hence freed without the lock.
+  absl::Duration taken;
   {
     absl::MutexLock lock(&mutex_);
     writing_ = false;
+    taken = absl::FromChrono(std::chrono::steady_clock::now() - write_begun_);
     std::swap(sent, in_flight_);
     if (sent.owed) --owed_;
     if (!ok && !finish_wanted_) {
@@ -111,6 +113,7 @@ void Outbox::OnWriteDone(bool ok) {
       status_ = absl::CancelledError("the stream broke");
     }
   }
+  if (ok && sent.owed && transport_.sent) transport_.sent(sent.bytes.Length(), taken);
   Advance();
 }
 
@@ -146,6 +149,7 @@ void Outbox::Advance() {
       in_flight_ = std::move(queue_.front());
       queue_.pop_front();
       writing_ = write = true;
+      write_begun_ = std::chrono::steady_clock::now();
     }
   }
   if (write) transport_.write(&in_flight_.bytes);

@@ -1,12 +1,15 @@
 #ifndef STOKER_SERVER_SEND_OUTBOX_H_
 #define STOKER_SERVER_SEND_OUTBOX_H_
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "server/work/worker_pool.h"
 #include "stoker/v1/data_service.pb.h"
@@ -26,6 +29,8 @@ class Outbox {
   struct Transport {
     std::function<void(const grpc::ByteBuffer*)> write;
     std::function<void(const absl::Status&)> finish;
+    // If set, it is told of each span that was written: its bytes, and how long the write took.
+    std::function<void(uint64_t bytes, absl::Duration taken)> sent = nullptr;
   };
 
   explicit Outbox(Transport transport) : transport_(std::move(transport)) {}
@@ -76,6 +81,7 @@ class Outbox {
   std::deque<Message> queue_ ABSL_GUARDED_BY(mutex_);
   Message in_flight_;  // While writing_ is true gRPC reads it and nobody else touches it.
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::chrono::steady_clock::time_point write_begun_ ABSL_GUARDED_BY(mutex_);
   int owed_ ABSL_GUARDED_BY(mutex_) = 0;
   bool drain_sent_ ABSL_GUARDED_BY(mutex_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -32,13 +32,14 @@ StreamReactor::StreamReactor(Opener opener, Client client, std::shared_ptr<Strea
       client_(std::move(client)),
       done_(std::move(done)),
       log_(std::move(log)),
-      outbox_(std::make_shared<Outbox>(
-          Outbox::Transport{.write = [this](const grpc::ByteBuffer* message) { StartWrite(message); },
-                            .finish =
-                                [this](const absl::Status& status) {
-                                  log_->Ended(status);
-                                  Finish(ToGrpc(status));
-                                }})) {}
+      outbox_(std::make_shared<Outbox>(Outbox::Transport{
+          .write = [this](const grpc::ByteBuffer* message) { StartWrite(message); },
+          .finish =
+              [this](const absl::Status& status) {
+                log_->Ended(status);
+                Finish(ToGrpc(status));
+              },
+          .sent = [log = log_](uint64_t bytes, absl::Duration taken) { log->Sent(bytes, taken); }})) {}
 
 void StreamReactor::OnReadDone(bool ok) {
   if (!ok) {

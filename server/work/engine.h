@@ -107,7 +107,8 @@ class Engine {
   // See WorkerPool::stuck.
   bool stuck() const { return workers_.stuck(); }
 
-  // What is kept decoded.
+  // What is kept of spans, and of decoded images.
+  const SpanCache& spans() const { return workers_.cache(); }
   const DecodedCache& decoded() const { return workers_.decoded(); }
 
   // Bytes of memory that all streams' slabs share.

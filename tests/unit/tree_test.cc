@@ -102,10 +102,10 @@ TEST(TreeTest, CommonFoldersComeInOrder) {
   ExpectFoldersInOrder("common", {"time", "identity", "fields", "ops", "pipeline", "wire", "config"});
 }
 
-// config and observe serve all stages, and are served by common alone.
+// config, observe and admin serve all stages, and are served by common alone.
 TEST(TreeTest, ServerStagesComeInOrder) {
-  ExpectFoldersInOrder("server", {"config", "observe", "request", "plan", "read", "decode", "augment", "plugin", "pack",
-                                  "work", "prepare", "scan", "send", "main"});
+  ExpectFoldersInOrder("server", {"config", "observe", "admin", "request", "plan", "read", "decode", "augment",
+                                  "plugin", "pack", "work", "prepare", "scan", "send", "main"});
 }
 
 TEST(TreeTest, ClientStagesComeInOrder) {

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/config/effective.h"
 #include "server/config/resources.h"
 
 namespace stoker {
@@ -49,6 +50,42 @@ TEST(SettingsTest, NamesTheKeyThatIsWrong) {
   config.clear_memory_limit();
   config.set_workers(5000);
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("workers: "));
+}
+
+TEST(SettingsTest, AnAdminAddressThatIsOpenNeedsAToken) {
+  v1::ServerConfig config;
+  EXPECT_FALSE(Resolve(config)->admin.has_value());
+  config.mutable_admin();
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("admin.listen: '' is not HOST:PORT"));
+  config.mutable_admin()->set_listen("127.0.0.1:7078");
+  ASSERT_TRUE(Resolve(config).ok()) << Resolve(config).status();
+  EXPECT_EQ(Resolve(config)->admin->port, 7078);
+  config.mutable_admin()->set_listen("0.0.0.0:7078");
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("is open to other machines; give it a token"));
+  const std::string file = testing::TempDir() + "admin-token-" + std::to_string(getpid());
+  config.mutable_admin()->set_token_file(file);
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("cannot be read, or is empty"));
+  std::ofstream(file) << "short\n";
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("has 5 bytes, at least 16"));
+  std::ofstream(file) << "0123456789abcdef";
+  ASSERT_TRUE(Resolve(config).ok()) << Resolve(config).status();
+  EXPECT_EQ(Resolve(config)->admin->token, "0123456789abcdef");
+  std::filesystem::remove(file);
+}
+
+TEST(SettingsTest, TheEffectiveConfigurationResolvesToTheSame) {
+  v1::ServerConfig config = Listening("localhost:1234");
+  config.set_memory_limit("1GiB");
+  config.add_ops("salt.py");
+  const auto settings = Resolve(config);
+  ASSERT_TRUE(settings.ok()) << settings.status();
+  const v1::ServerConfig full = EffectiveConfig(config, *settings);
+  EXPECT_EQ(full.listen(), "localhost:1234");
+  EXPECT_EQ(full.memory_limit(), "1073741824");
+  EXPECT_EQ(full.python_ops().python(), "python3");
+  const auto again = Resolve(full);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(EffectiveConfig(full, *again).SerializeAsString(), full.SerializeAsString());
 }
 
 TEST(SettingsTest, ASmallMemoryMakesForSmallImages) {

@@ -1,0 +1,68 @@
+#include "server/observe/process_figures.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace stoker {
+namespace {
+
+// The fields of /proc/self/stat that follow the program's name, which ends at its last ')': proc(5) counts the first of
+// them as 3.
+std::vector<std::string> StatFields() {
+  std::ifstream file("/proc/self/stat");
+  const std::string line(std::istreambuf_iterator<char>(file), {});
+  std::istringstream rest(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  return {std::istream_iterator<std::string>(rest), {}};
+}
+
+// The second since the epoch at which the machine started; 0 where it is not told.
+double BootTime() {
+  std::ifstream file("/proc/stat");
+  for (std::string word; file >> word;) {
+    double seconds = 0;
+    if (word == "btime" && file >> seconds) return seconds;
+  }
+  return 0;
+}
+
+double NumberOf(const std::vector<std::string>& fields, size_t number) {
+  constexpr size_t kFirst = 3;
+  return number - kFirst < fields.size() ? std::strtod(fields[number - kFirst].c_str(), nullptr) : 0;
+}
+
+}  // namespace
+
+std::vector<Figure> ProcessFigures() {
+  std::vector<Figure> figures;
+  const auto gauge = [&](const char* name, const char* help, double value) {
+    figures.push_back({name, help, false, {}, value});
+  };
+  const std::vector<std::string> stat = StatFields();
+  if (!stat.empty()) {
+    const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK)), page = static_cast<double>(sysconf(_SC_PAGESIZE));
+    figures.push_back({"process_cpu_seconds_total", "Time on processors, of the user and the system.", true, {},
+                       (NumberOf(stat, 14) + NumberOf(stat, 15)) / ticks});
+    gauge("process_threads", "Threads.", NumberOf(stat, 20));
+    if (const double boot = BootTime(); boot > 0)
+      gauge("process_start_time_seconds", "When the process began, since 1970.", boot + NumberOf(stat, 22) / ticks);
+    gauge("process_virtual_memory_bytes", "Virtual memory.", NumberOf(stat, 23));
+    gauge("process_resident_memory_bytes", "Resident memory.", NumberOf(stat, 24) * page);
+  }
+  std::error_code error;
+  const std::filesystem::directory_iterator open("/proc/self/fd", error);
+  // One of them is the folder's own.
+  if (!error) gauge("process_open_fds", "Open descriptors.", static_cast<double>(std::distance(begin(open), end(open)) - 1));
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    gauge("process_max_fds", "Descriptors that may be open.", static_cast<double>(limit.rlim_cur));
+  return figures;
+}
+
+}  // namespace stoker

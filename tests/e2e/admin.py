@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""admin.py BIN: asks a server's admin address what an operator would, while a job reads from it and while it ends.
+
+What /metrics says is checked by Prometheus's own promtool, where that is installed.
+"""
+
+import http.client
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BIN = Path(sys.argv[1])
+TOKEN = "a-token-of-enough-bytes"
+
+
+class Server:
+    def __init__(self, folder, *arguments):
+        command = [BIN / "stokerd", "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--cache-dir", folder]
+        self.log = folder / f"{time.monotonic_ns()}.log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
+        self.address, self.admin = (self.process.stdout.readline().rpartition(" ")[2].strip() for _ in range(2))
+        assert self.admin, self.log.read_text()
+
+    def get(self, path, method="GET", **headers):
+        """The status, the type and the text of a page."""
+        connection = http.client.HTTPConnection(self.admin, timeout=60)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Content-Type"), answer.read().decode()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def figures(text):
+    """The series of /metrics by their names with labels."""
+    return {key: float(value) for key, value in re.findall(r"^([a-z_]+(?:\{.*?\})?) (\S+)$", text, re.MULTILINE)}
+
+
+def check_by_promtool(text):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        print("admin.py: there is no promtool")
+        return
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stdout and not done.stderr, done.stdout + done.stderr
+
+
+def read_batches(server, *arguments):
+    command = [BIN / "stoker", "bench", "--servers", server.address, *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def check_pages(folder):
+    server = Server(folder, "--synthetic", "64x48x3", "--span-cache", "8MiB", "--workers", "2")
+    try:
+        assert server.get("/healthz")[::2] == server.get("/readyz")[::2] == (200, "ok\n")
+        read_batches(server, "--batches", "20")
+        status, kind, text = server.get("/metrics")
+        assert status == 200 and kind == "text/plain; version=0.0.4; charset=utf-8"
+        check_by_promtool(text)
+        told = figures(text)
+        samples = told['stoker_samples_total{dataset="synthetic"}']
+        assert samples >= 20 and told['stoker_sent_bytes_total{dataset="synthetic"}'] > 64 * 48 * 3 * 20
+        assert told['stoker_spans_total{dataset="synthetic",outcome="made"}'] > 0
+        assert told['stoker_stage_duration_seconds_count{dataset="synthetic",stage="read"}'] == samples
+        assert told["stoker_workers"] == 2 and told["stoker_config_reload_success"] == 1
+        assert told['stoker_cache_requests_total{cache="span",result="miss"}'] > 0
+        assert told["process_resident_memory_bytes"] > 1e6
+        assert any(key.startswith("stoker_build_info{") for key in told)
+        status, kind, text = server.get("/status")
+        assert status == 200 and kind == "application/json"
+        document = json.loads(text)
+        assert document["address"] == server.address and document["healthy"] and not document["draining"]
+        assert [dataset["name"] for dataset in document["datasets"]] == ["synthetic"]
+        assert document["figures"]["stoker_workers"] == 2
+        status, _, text = server.get("/config")
+        assert status == 200 and "workers: 2\n" in text and "memory_limit: " in text and "admin:" in text
+        assert server.get("/nothing")[0] == 404 and server.get("/status", "POST")[0] == 405
+    finally:
+        server.end()
+
+
+def check_token(folder):
+    (folder / "token").write_text(TOKEN + "\n")
+    server = Server(folder, "--synthetic", "8x8x3", "--admin-token", folder / "token")
+    try:
+        assert server.get("/metrics")[0] == 401 and server.get("/healthz")[0] == 200
+        assert server.get("/metrics", Authorization=f"Bearer {TOKEN}")[0] == 200
+        assert TOKEN not in server.get("/config", Authorization=f"Bearer {TOKEN}")[2]
+    finally:
+        server.end()
+    command = [BIN / "stokerd", "serve", "--synthetic", "8x8x3", "--admin", "0.0.0.0:0"]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1 and "admin.listen: 0.0.0.0:0 is open to other machines; give it a token" in refused.stderr
+
+
+def check_end(folder):
+    """A server that drains is alive, and not ready."""
+    server = Server(folder, "--synthetic", "64x48x3")
+    reader = subprocess.Popen(
+        [BIN / "stoker", "bench", "--servers", server.address, "--batches", "1000000"], stdout=subprocess.DEVNULL
+    )
+    try:
+        while figures(server.get("/metrics")[2]).get('stoker_streams_active{dataset="synthetic"}', 0) < 1:
+            time.sleep(0.05)
+        reader.send_signal(signal.SIGSTOP)  # It takes nothing now, so that something is owed.
+        server.process.send_signal(signal.SIGTERM)
+        while (answer := server.get("/readyz"))[0] == 200:
+            time.sleep(0.05)
+        assert answer[0] == 503 and answer[2].startswith("draining"), answer
+        assert server.get("/healthz")[0] == 200 and json.loads(server.get("/status")[2])["draining"]
+        reader.kill()
+        assert server.process.wait(120) == 0, server.log.read_text()
+    finally:
+        reader.kill()
+        reader.wait()
+        server.end()
+
+
+def check_reload(folder):
+    config = folder / "stokerd.yaml"
+    config.write_text("datasets: [{name: one, synthetic: {samples: 8, fields: [{name: x, dtype: uint8, shape: [4]}]}}]\n")
+    server = Server(folder, "--config", config)
+    try:
+        for text, success, names in (
+            ("datasets: [{nam: one}]\n", 0, ["one"]),
+            (config.read_text().replace("one", "two"), 1, ["two"]),
+        ):
+            config.write_text(text)
+            server.process.send_signal(signal.SIGHUP)
+            for _ in range(1200):
+                told = figures(server.get("/metrics")[2])["stoker_config_reload_success"]
+                served = [dataset["name"] for dataset in json.loads(server.get("/status")[2])["datasets"]]
+                if told == success and served == names:
+                    break
+                time.sleep(0.1)
+            assert told == success and served == names, (told, served, server.log.read_text())
+        assert "name: two" in server.get("/config")[2] and "name: one" not in server.get("/config")[2]
+    finally:
+        server.end()
+
+
+def check_config_command():
+    command = [BIN / "stokerd", "config", "--synthetic", "8x8x3", "--workers", "3"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "workers: 3\n" in printed and "listen: 127.0.0.1:7077\n" in printed and "drain_seconds: 30\n" in printed
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(printed)
+        file.flush()
+        again = subprocess.run([BIN / "stokerd", "config", "--config", file.name], capture_output=True, text=True, check=True)
+    assert again.stdout == printed, "what is printed is a configuration"
+
+
+def main():
+    check_config_command()
+    for check in (check_pages, check_token, check_end, check_reload):
+        with tempfile.TemporaryDirectory() as folder:
+            check(Path(folder))
+    print("admin.py: all pages as they should be")
+
+
+if __name__ == "__main__":
+    main()
