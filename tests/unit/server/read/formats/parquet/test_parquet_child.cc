@@ -46,9 +46,9 @@ ChildReply Decode(const DecodeRequest& request, std::string_view bytes) {
       break;
     case 't': {
       std::vector<std::string> values;
-      for (const DecodeRequest::Range& range : request.ranges) {
-        values.push_back(std::string(bytes.substr(0, range.size)) + std::string(bytes.substr(0, range.size)));
-        bytes.remove_prefix(range.size);
+      for (const DecodeRequest::Wanted& wanted : request.columns) {
+        const std::string value(bytes.substr(0, wanted.column == 0 ? 8 : 4));
+        values.push_back(value + value);
       }
       for (const std::string& value : values)
         columns.columns.push_back({.sizes = std::vector(2, static_cast<uint32_t>(value.size() / 2)), .bytes = value});
