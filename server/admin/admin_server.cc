@@ -44,9 +44,8 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(Options options)
   std::unique_ptr<AdminServer> server(new AdminServer(std::move(options)));
   const std::string host = server->options_.host == "localhost" ? "127.0.0.1" : server->options_.host;
   const std::string listen = absl::StrCat(host, ":", server->options_.port);
-  const char* const settings[] = {"listening_ports",    listen.c_str(), "num_threads",        kThreads,
-                                  "request_timeout_ms", kTimeoutMs,     "enable_keep_alive", "no",
-                                  nullptr};
+  const char* const settings[] = {"listening_ports", listen.c_str(),      "num_threads", kThreads, "request_timeout_ms",
+                                  kTimeoutMs,        "enable_keep_alive", "no",          nullptr};
   mg_init_library(0);
   const mg_callbacks callbacks = {};
   server->context_ = mg_start(&callbacks, nullptr, const_cast<const char**>(settings));
@@ -88,11 +87,11 @@ AdminServer::Page AdminServer::Answer(const mg_connection* connection) const {
 int AdminServer::OnRequest(mg_connection* connection, void* server) {
   const Page page = static_cast<AdminServer*>(server)->Answer(connection);
   const bool has_body = std::strcmp(mg_get_request_info(connection)->request_method, "HEAD") != 0;
-  const std::string head = absl::StrCat(
-      "HTTP/1.1 ", page.status, " ", Reason(page.status), "\r\nContent-Type: ", page.type,
-      "\r\nContent-Length: ", page.body.size(), "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-      page.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "", page.status == 405 ? "Allow: GET, HEAD\r\n" : "",
-      "Connection: close\r\n\r\n");
+  const std::string head = absl::StrCat("HTTP/1.1 ", page.status, " ", Reason(page.status),
+                                        "\r\nContent-Type: ", page.type, "\r\nContent-Length: ", page.body.size(),
+                                        "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
+                                        page.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+                                        page.status == 405 ? "Allow: GET, HEAD\r\n" : "", "Connection: close\r\n\r\n");
   mg_write(connection, head.data(), head.size());
   if (has_body) mg_write(connection, page.body.data(), page.body.size());
   return page.status;

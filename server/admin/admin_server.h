@@ -30,9 +30,9 @@ class AdminServer {
   };
 
   struct Options {
-    std::string host;  // an address, or "localhost"; one of IPv6 in brackets
-    int port = 0;      // 0 takes a free one
-    std::string token;  // what requests must bear, if it is not empty
+    std::string host;                     // an address, or "localhost"; one of IPv6 in brackets
+    int port = 0;                         // 0 takes a free one
+    std::string token;                    // what requests must bear, if it is not empty
     std::map<std::string, Route> routes;  // by path: "/metrics"
   };
 

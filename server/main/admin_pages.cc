@@ -70,8 +70,8 @@ std::vector<Figure> ServerFigures(const Server& server) {
                          true,
                          {{"cache", name}, {"result", result}},
                          static_cast<double>(count)});
-    figures.push_back({"stoker_cache_bytes", "Bytes that a cache keeps.", false, {{"cache", name}},
-                       static_cast<double>(bytes)});
+    figures.push_back(
+        {"stoker_cache_bytes", "Bytes that a cache keeps.", false, {{"cache", name}}, static_cast<double>(bytes)});
   };
   const Engine& engine = server.engine();
   const SpanCache::Stats spans = engine.spans().stats();
@@ -102,7 +102,8 @@ std::vector<Figure> ServerFigures(const Server& server) {
 std::map<std::string, AdminServer::Route> AdminPages(Server& server) {
   return {{"/healthz", {.make = [&server] { return HealthOf(server); }, .is_open = true}},
           {"/readyz", {.make = [&server] { return ReadinessOf(server); }, .is_open = true}},
-          {"/metrics", {.make = [&server] { return Page{.type = kMetricsType, .body = server.service_log().metrics().Text()}; }}},
+          {"/metrics",
+           {.make = [&server] { return Page{.type = kMetricsType, .body = server.service_log().metrics().Text()}; }}},
           {"/status", {.make = [&server] { return Page{.type = "application/json", .body = StatusOf(server)}; }}},
           {"/config", {.make = [&server] { return Page{.body = ToYaml(server.config())}; }}}};
 }

@@ -45,9 +45,11 @@ prometheus::Family<prometheus::Counter>& Counters(const char* name, const char* 
 
 // Adds the figure to the family of its name, which it makes if it is the first.
 void AddTo(std::vector<prometheus::MetricFamily>& families, const Figure& figure) {
-  auto family = std::find_if(families.begin(), families.end(), [&](const auto& one) { return one.name == figure.name; });
+  auto family =
+      std::find_if(families.begin(), families.end(), [&](const auto& one) { return one.name == figure.name; });
   if (family == families.end()) {
-    families.push_back({figure.name, figure.help,
+    families.push_back({figure.name,
+                        figure.help,
                         figure.is_counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
                         {}});
     family = std::prev(families.end());
@@ -63,12 +65,14 @@ void AddTo(std::vector<prometheus::MetricFamily>& families, const Figure& figure
 Metrics::Metrics()
     : samples_(Counters("stoker_samples_total", "Samples that were made, or taken from the span cache.", registry_)),
       spans_(Counters("stoker_spans_total", "Spans by what became of them: made, cached or failed.", registry_)),
-      errors_(Counters("stoker_sample_errors_total",
-                       "Samples that were substituted, and spans that failed by the sample, the pipeline or the machine.",
-                       registry_)),
+      errors_(
+          Counters("stoker_sample_errors_total",
+                   "Samples that were substituted, and spans that failed by the sample, the pipeline or the machine.",
+                   registry_)),
       sent_(Counters("stoker_sent_bytes_total", "Bytes of spans that clients' connections took.", registry_)),
       blocked_(Counters("stoker_send_blocked_seconds_total",
-                        "Time that spans were ready and waited for their client's connection to take them.", registry_)),
+                        "Time that spans were ready and waited for their client's connection to take them.",
+                        registry_)),
       busy_(Counters("stoker_worker_busy_seconds_total", "Time that workers made samples.", registry_)),
       refused_(Counters("stoker_streams_refused_total", "Streams that ended before they were open.", registry_)),
       streams_(Named(prometheus::BuildGauge(), "stoker_streams_active", "Streams that are open.", registry_)),

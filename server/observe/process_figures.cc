@@ -47,7 +47,10 @@ std::vector<Figure> ProcessFigures() {
   const std::vector<std::string> stat = StatFields();
   if (!stat.empty()) {
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK)), page = static_cast<double>(sysconf(_SC_PAGESIZE));
-    figures.push_back({"process_cpu_seconds_total", "Time on processors, of the user and the system.", true, {},
+    figures.push_back({"process_cpu_seconds_total",
+                       "Time on processors, of the user and the system.",
+                       true,
+                       {},
                        (NumberOf(stat, 14) + NumberOf(stat, 15)) / ticks});
     gauge("process_threads", "Threads.", NumberOf(stat, 20));
     if (const double boot = BootTime(); boot > 0)
@@ -58,7 +61,8 @@ std::vector<Figure> ProcessFigures() {
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
   // One of them is the folder's own.
-  if (!error) gauge("process_open_fds", "Open descriptors.", static_cast<double>(std::distance(begin(open), end(open)) - 1));
+  if (!error)
+    gauge("process_open_fds", "Open descriptors.", static_cast<double>(std::distance(begin(open), end(open)) - 1));
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
     gauge("process_max_fds", "Descriptors that may be open.", static_cast<double>(limit.rlim_cur));

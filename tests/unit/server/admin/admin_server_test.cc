@@ -37,7 +37,8 @@ std::string Ask(const AdminServer& server, const std::string& request) {
   EXPECT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4096];
-  for (ssize_t got; (got = recv(socket, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<size_t>(got));
+  for (ssize_t got; (got = recv(socket, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<size_t>(got));
   close(socket);
   return answer;
 }
@@ -81,8 +82,8 @@ TEST(AdminServerTest, ATokenOpensAllButWhatIsOpen) {
   for (const std::string path : {"/status", "/none"})
     for (const std::string header : {"", "Authorization: Bearer 0123456789abcdeX\r\n", "Authorization: Bearer 0123\r\n",
                                      "Authorization: Basic 0123456789abcdef\r\n", "Authorization: Bearer\r\n"})
-      EXPECT_THAT(Get(**server, path, header),
-                  AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("WWW-Authenticate: Bearer"), HasSubstr("admin.token_file")))
+      EXPECT_THAT(Get(**server, path, header), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("WWW-Authenticate: Bearer"),
+                                                     HasSubstr("admin.token_file")))
           << path << header;
   EXPECT_THAT(Get(**server, "/status", "Authorization: Bearer 0123456789abcdef\r\n"), StartsWith("HTTP/1.1 503"));
 }
@@ -90,9 +91,10 @@ TEST(AdminServerTest, ATokenOpensAllButWhatIsOpen) {
 TEST(AdminServerTest, WhatIsNoRequestIsAnswered) {
   const auto server = AdminServer::Start(Options());
   ASSERT_TRUE(server.ok()) << server.status();
-  for (const std::string request : {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string(300, '\0') + "\r\n\r\n",
-                                    "GET /" + std::string(100000, 'a') + " HTTP/1.1\r\n\r\n",
-                                    "GET /healthz HTTP/1.1\r\n" + std::string(100000, 'h') + ": 1\r\n\r\n"})
+  for (const std::string request :
+       {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string(300, '\0') + "\r\n\r\n",
+        "GET /" + std::string(100000, 'a') + " HTTP/1.1\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\n" + std::string(100000, 'h') + ": 1\r\n\r\n"})
     EXPECT_THAT(Ask(**server, request), Not(HasSubstr("200 OK")));
   EXPECT_THAT(Get(**server, "/healthz"), StartsWith("HTTP/1.1 200")) << "it goes on";
 }
@@ -107,8 +109,7 @@ TEST(AdminServerTest, ManyAreAnsweredAtOnceAndTheEndWaitsForThem) {
   auto server = AdminServer::Start(options);
   ASSERT_TRUE(server.ok()) << server.status();
   std::vector<std::thread> clients;
-  for (int i = 0; i < 8; ++i)
-    clients.emplace_back([&] { EXPECT_GT(Get(**server, "/slow").size(), size_t{1} << 20); });
+  for (int i = 0; i < 8; ++i) clients.emplace_back([&] { EXPECT_GT(Get(**server, "/slow").size(), size_t{1} << 20); });
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(made, 8);
   server->reset();

@@ -20,7 +20,7 @@ TEST(MetricsTest, SpansAreCountedByWhatBecameOfThem) {
   Metrics metrics;
   metrics.Opened("pets");
   v1::SpanHeader made = Span(4);
-  made.mutable_times()->set_decode(8'000'000);   // 2 ms each
+  made.mutable_times()->set_decode(8'000'000);    // 2 ms each
   made.mutable_times()->set_augment(40'000'000);  // 10 ms each
   made.add_substitutions();
   metrics.Made("pets", made);
@@ -44,9 +44,9 @@ TEST(MetricsTest, SpansAreCountedByWhatBecameOfThem) {
         "stoker_sample_errors_total{dataset=\"pets\",reason=\"substituted\"} 1\n",
         "stoker_sample_errors_total{dataset=\"pets\",reason=\"sample\"} 1\n",
         "stoker_sample_errors_total{dataset=\"pets\",reason=\"machine\"} 2\n",
-        "stoker_sent_bytes_total{dataset=\"pets\"} 1024\n", "stoker_send_blocked_seconds_total{dataset=\"pets\"} 0.75\n",
-        "stoker_streams_active{dataset=\"pets\"} 1\n", "stoker_streams_refused_total 1\n",
-        "stoker_worker_busy_seconds_total 0.048\n",
+        "stoker_sent_bytes_total{dataset=\"pets\"} 1024\n",
+        "stoker_send_blocked_seconds_total{dataset=\"pets\"} 0.75\n", "stoker_streams_active{dataset=\"pets\"} 1\n",
+        "stoker_streams_refused_total 1\n", "stoker_worker_busy_seconds_total 0.048\n",
         "stoker_stage_duration_seconds_count{dataset=\"pets\",stage=\"decode\"} 4\n",
         "stoker_stage_duration_seconds_sum{dataset=\"pets\",stage=\"decode\"} 0.008\n",
         "stoker_stage_duration_seconds_bucket{dataset=\"pets\",stage=\"decode\",le=\"0.001\"} 0\n",
@@ -63,7 +63,8 @@ TEST(MetricsTest, FiguresOfOthersStandUnderOneHeadUntilTheyAreForgotten) {
   int asked = 0;
   metrics.Add([&asked]() -> std::vector<Figure> {
     ++asked;
-    return {{"cache_bytes", "kept", false, {{"cache", "a"}}, 1}, {"cache_bytes", "kept", false, {{"cache", "b\"\n"}}, 2}};
+    return {{"cache_bytes", "kept", false, {{"cache", "a"}}, 1},
+            {"cache_bytes", "kept", false, {{"cache", "b\"\n"}}, 2}};
   });
   metrics.Add([]() -> std::vector<Figure> { return {{"seen_total", "seen", true, {}, 3}}; });
   const std::string text = metrics.Text();
