@@ -91,7 +91,7 @@ TEST(AdminServerTest, ATokenOpensAllButWhatIsOpen) {
 TEST(AdminServerTest, WhatIsNoRequestIsAnswered) {
   const auto server = AdminServer::Start(Options());
   ASSERT_TRUE(server.ok()) << server.status();
-  for (const std::string request :
+  for (const std::string& request :
        {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string(300, '\0') + "\r\n\r\n",
         "GET /" + std::string(100000, 'a') + " HTTP/1.1\r\n\r\n",
         "GET /healthz HTTP/1.1\r\n" + std::string(100000, 'h') + ": 1\r\n\r\n"})
