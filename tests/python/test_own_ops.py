@@ -248,7 +248,13 @@ def test_an_op_sees_a_field_of_its_sample_that_need_not_be_sent(start_server, tm
     subprocess.run(
         ["c++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{tmp_path / 'include'}", "-o", library, source], check=True
     )
-    server = served(start_server, tmp_path, library, written(tmp_path, "tint.py", SEES_IN_PYTHON))
+    fields = "[{name: image, dtype: uint8, shape: [64, 48, 3]}, {name: label, dtype: int64}]"
+    config = f"""
+        datasets: [{{name: noise, synthetic: {{samples: 100, fields: {fields}}}}}]
+        ops: [{library}, {written(tmp_path, "tint.py", SEES_IN_PYTHON)}]
+        python_ops: {{python: {sys.executable}}}
+    """
+    server = start_server("--config", written(tmp_path, "tint.yaml", config))
     assert "(sees the field label)" in run_stoker("list", "--ops", "--servers", server.address)
 
     def images(*ops, fields=("image", "label")):
@@ -498,8 +504,11 @@ def test_files_that_change_under_a_server_are_not_taken_up_by_half(start_server,
     mine.write_text(SALT.read_text())
     server = served(start_server, tmp_path, mine)
     mine.write_text(SALT.read_text().replace("255", "254"))
-    for pid in children(server):
+    killed = children(server)
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
+    while set(killed) & set(children(server)):
+        time.sleep(0.01)
     with pytest.raises(stoker.StokerError) as caught:
         for _ in range(3):
             digest(server.address, T.OwnOp("salt", amount=0.5))
