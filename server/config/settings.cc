@@ -53,7 +53,7 @@ absl::Status ResolveListen(const std::string& listen, Settings& settings) {
 }
 
 absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
-  Settings::Admin& admin = settings.admin.emplace();
+  AdminSettings& admin = settings.admin.emplace();
   STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
   if (!IsLoopback(admin.host) && config.token_file().empty())
     return absl::InvalidArgumentError(absl::StrCat(

@@ -19,6 +19,13 @@ inline constexpr int kDefaultPort = 7077;
 // earlier JPEG. What ops and maps keep later fits the same room, since the coefficients are gone by then.
 inline constexpr uint64_t kWorkerBytesPerPixel = 16;
 
+// Where operators are answered.
+struct AdminSettings {
+  std::string host;
+  int port = 0;
+  std::string token;  // that requests must bear; empty: none
+};
+
 // A server's configuration with every default filled in and every text parsed. A plain value.
 struct Settings {
   std::string host;  // a host name or address; or "unix:/path", for which `port` means nothing
@@ -44,16 +51,10 @@ struct Settings {
     TlsFiles files;
   };
   std::optional<Tls> tls;
-  // Where operators are answered. None: nowhere.
-  struct Admin {
-    std::string host;
-    int port = 0;
-    std::string token;  // that requests must bear; empty: none
-  };
-  std::optional<Admin> admin;
-  std::string python;                // the program that runs ops in Python
-  absl::Duration python_patience;    // for such an op and one sample
-  uint64_t python_memory_bytes = 0;  // by which one of its processes may grow
+  std::optional<AdminSettings> admin;  // where operators are answered; none: nowhere
+  std::string python;                  // the program that runs ops in Python
+  absl::Duration python_patience;      // for such an op and one sample
+  uint64_t python_memory_bytes = 0;    // by which one of its processes may grow
 };
 
 // Whether `host` of Settings is reached from this machine alone.

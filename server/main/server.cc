@@ -326,7 +326,7 @@ absl::Status Server::Listen() {
 
 absl::Status Server::StartAdmin() {
   if (!settings_.admin.has_value()) return absl::OkStatus();
-  const Settings::Admin& admin = *settings_.admin;
+  const AdminSettings& admin = *settings_.admin;
   Metrics& metrics = service_.log().metrics();
   metrics.Add([this] { return ServerFigures(*this); });
   metrics.Add(ProcessFigures);
