@@ -91,7 +91,7 @@ Picture SideBySide(const OwnedImages& one, const OwnedImages& other, const std::
 
 absl::StatusOr<v1::Pipeline> OnServers(const v1::Pipeline& pipeline) {
   if (!pipeline.views().empty())
-    return absl::InvalidArgumentError("views are made by servers only: there is nothing to compare with");
+    return absl::InvalidArgumentError("views are not compared; give their ops as a pipeline of their own");
   v1::Pipeline on_servers = pipeline;
   on_servers.clear_ops();
   on_servers.clear_fields();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -156,8 +157,10 @@ class LoadedOp;
 struct OwnField {
   v1::Dtype dtype = v1::DTYPE_UNSPECIFIED;
   std::vector<int64_t> shape;
-  std::vector<uint8_t> bytes;
-  friend bool operator==(const OwnField&, const OwnField&) = default;
+  std::shared_ptr<const std::vector<uint8_t>> bytes;  // all that was planned for a sample shares them
+  friend bool operator==(const OwnField& a, const OwnField& b) {
+    return a.dtype == b.dtype && a.shape == b.shape && *a.bytes == *b.bytes;
+  }
 };
 
 // The value of an own op's argument.

@@ -140,8 +140,9 @@ FieldSet AllIfFull(FieldSet set, size_t fields) {
   return FieldSet::All();
 }
 
-// What an own op sees of a sample's fields may take so much: it is copied for each call.
-constexpr uint64_t kMostSeenBytes = uint64_t{512} << 10;
+// What an own op sees of a sample's fields may take so much: for one in Python it goes through a socket, whose messages
+// Linux bounds at some 200 KiB.
+constexpr uint64_t kMostSeenBytes = uint64_t{128} << 10;
 
 // OK where an own op can see `field` as it asks for it; otherwise what is in the way.
 absl::Status CheckSeen(const SourceField& field, const OwnField& asked) {

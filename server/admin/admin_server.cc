@@ -3,6 +3,7 @@
 #include <civetweb.h>
 
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,8 +15,8 @@ namespace stoker {
 namespace {
 
 // Threads that answer. A scrape takes milliseconds.
-constexpr char kThreads[] = "3";
-constexpr char kTimeoutMs[] = "10000";  // of a request, so that who sends nothing holds no thread for long
+constexpr char kThreads[] = "8";
+constexpr char kTimeoutMs[] = "2000";  // of a request, so that who sends nothing holds no thread for long
 
 constexpr std::string_view kBearer = "Bearer ";
 
@@ -33,6 +34,7 @@ const char* Reason(int status) {
     case 401: return "Unauthorized";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 500: return "Internal Server Error";
     case 503: return "Service Unavailable";
     default: return "Error";
   }
@@ -85,7 +87,12 @@ AdminServer::Page AdminServer::Answer(const mg_connection* connection) const {
 }
 
 int AdminServer::OnRequest(mg_connection* connection, void* server) {
-  const Page page = static_cast<AdminServer*>(server)->Answer(connection);
+  Page page;
+  try {  // CivetWeb is C.
+    page = static_cast<AdminServer*>(server)->Answer(connection);
+  } catch (const std::exception& error) {
+    page = {.status = 500, .body = "this page could not be made\n"};
+  }
   const bool has_body = std::strcmp(mg_get_request_info(connection)->request_method, "HEAD") != 0;
   const std::string head = absl::StrCat("HTTP/1.1 ", page.status, " ", Reason(page.status),
                                         "\r\nContent-Type: ", page.type, "\r\nContent-Length: ", page.body.size(),

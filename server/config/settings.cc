@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -55,6 +56,8 @@ absl::Status ResolveListen(const std::string& listen, Settings& settings) {
 absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
   AdminSettings& admin = settings.admin.emplace();
   STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
+  if (admin.host.find(',') != std::string::npos)
+    return absl::InvalidArgumentError(absl::StrCat("admin.listen: '", config.listen(), "' is more than one address"));
   if (!IsLoopback(admin.host) && config.token_file().empty())
     return absl::InvalidArgumentError(absl::StrCat(
         "admin.listen: ", config.listen(),
@@ -62,6 +65,7 @@ absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
   if (config.token_file().empty()) return absl::OkStatus();
   std::ifstream file(config.token_file());
   std::getline(file, admin.token);
+  absl::StripTrailingAsciiWhitespace(&admin.token);
   if (!file.good() && admin.token.empty())
     return absl::InvalidArgumentError(
         absl::StrCat("admin.token_file: '", config.token_file(), "' cannot be read, or is empty"));

@@ -246,6 +246,7 @@ absl::Status RunCheck(const Flags& flags) {
 // Prints the configuration with the flags and this machine's defaults laid over it.
 absl::Status PrintConfig(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  RaiseFileLimit();
   STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
   std::fputs(ToYaml(EffectiveConfig(config, settings)).c_str(), stdout);
   return absl::OkStatus();

@@ -365,6 +365,7 @@ absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig
   *config_.mutable_datasets() = fresh.datasets();
   *config_.mutable_pipelines() = fresh.pipelines();
   *config_.mutable_access() = fresh.access();
+  *config_.mutable_log() = fresh.log();
   if (fresh.has_tls()) *config_.mutable_tls() = fresh.tls();
   return absl::OkStatus();
 }

@@ -29,7 +29,6 @@ namespace {
 
 constexpr size_t kMostArguments = 64;
 constexpr size_t kWhyBytes = 1024;
-constexpr size_t kMostDimensions = 8;
 constexpr uint64_t kMostExampleBytes = uint64_t{64} << 10;
 
 // The random numbers of one call, as C sees them.
@@ -72,7 +71,7 @@ class ForC {
  private:
   const stoker_op_field* Add(const OwnField& field) {
     return &fields_.emplace_back(
-        stoker_op_field{field.dtype, field.shape.size(), field.shape.data(), field.bytes.data()});
+        stoker_op_field{field.dtype, field.shape.size(), field.shape.data(), field.bytes->data()});
   }
 
   std::vector<stoker_op_value> values_;
@@ -103,7 +102,7 @@ std::optional<OwnValue> ExampleOf(const stoker_op_field* field) {
   }
   if (bytes > 0 && field->data == nullptr) return std::nullopt;
   const auto* const data = static_cast<const uint8_t*>(field->data);
-  if (bytes > 0) example.bytes.assign(data, data + bytes);
+  example.bytes = std::make_shared<const std::vector<uint8_t>>(data, data + bytes);
   return example;
 }
 

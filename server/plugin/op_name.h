@@ -2,11 +2,15 @@
 #define STOKER_SERVER_PLUGIN_OP_NAME_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include "absl/strings/ascii.h"
 
 namespace stoker {
+
+// Of a field that an op sees; _MOST_DIMENSIONS of ops.py.
+inline constexpr size_t kMostDimensions = 8;
 
 // Returns whether ops and their arguments may be called so.
 inline bool IsOpName(std::string_view text) {

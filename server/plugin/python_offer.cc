@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kProtocol = 3;  // _PROTOCOL of _op_worker.py
-constexpr size_t kMostOffered = 64, kMostDimensions = 8;
+constexpr size_t kMostOffered = 64;
 
 absl::Status Strange(const std::string& what) {
   return absl::FailedPreconditionError(
@@ -43,7 +43,7 @@ std::optional<OwnValue> FieldOf(const Json& argument, const Json& value) {
   }
   if (bytes != hex.size() / 2) return std::nullopt;
   const std::string data = absl::HexStringToBytes(hex);
-  field.bytes.assign(data.begin(), data.end());
+  field.bytes = std::make_shared<const std::vector<uint8_t>>(data.begin(), data.end());
   return field;
 }
 

@@ -31,7 +31,7 @@ struct Code {
   void operator()(const OwnField& field) const {
     (*this)(static_cast<uint32_t>(field.shape.size()));
     for (const int64_t extent : field.shape) (*this)(extent);
-    out.append(field.bytes.begin(), field.bytes.end());
+    out.append(field.bytes->begin(), field.bytes->end());
   }
 };
 

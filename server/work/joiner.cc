@@ -147,6 +147,13 @@ absl::Status Joiner::CheckRows(const Task& task, const SampleBytes& sample) cons
 void Joiner::AddRows(const Task& task, int cell, const SampleBytes& sample) {
   const ServerPipeline::Joining& joining = *task.pipeline.joining();
   const auto& outputs = task.pipeline.outputs();
+  // Own ops see fields that are not sent, too.
+  for (size_t source = 0; cell == 0 && source < task.schema.size(); ++source) {
+    const bool is_sent = std::any_of(outputs.begin(), outputs.end(), [source](const ServerPipeline::Output& output) {
+      return output.source == static_cast<int>(source);
+    });
+    if (!is_sent && task.pipeline.sources().Has(source)) joined_.fields[source] = sample.fields[source];
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::vector<uint8_t>& bytes = sample.fields[outputs[i].source];
     std::vector<uint8_t>& joined = joined_.fields[outputs[i].source];

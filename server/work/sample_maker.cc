@@ -161,6 +161,7 @@ absl::Status SampleMaker::MakeOfManySizes(const Task& task, BytesOf bytes_of, Sp
 absl::Status SampleMaker::MakeFixed(const Task& task, const SampleBytes& sample, const Place& place,
                                     v1::StageTimes& times) {
   sample_ = &sample;
+  seen_.clear();
   const auto& outputs = task.pipeline.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int source = outputs[i].source;
@@ -406,7 +407,7 @@ absl::StatusOr<ImagePlan> SampleMaker::PlanView(const Task& task, const ServerPi
   return ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
 }
 
-absl::Status SampleMaker::GiveFields(const Task& task, std::vector<OpParameters>& ops) const {
+absl::Status SampleMaker::GiveFields(const Task& task, std::vector<OpParameters>& ops) {
   for (OpParameters& op : ops) {
     auto* const own = std::get_if<OwnParameters>(&op);
     if (own == nullptr) continue;
@@ -415,16 +416,21 @@ absl::Status SampleMaker::GiveFields(const Task& task, std::vector<OpParameters>
       if (!argument.is_field()) continue;
       const auto field = std::find_if(task.schema.begin(), task.schema.end(),
                                       [&](const SourceField& other) { return other.name == argument.name; });
-      const std::vector<uint8_t>& bytes = sample_->fields[field - task.schema.begin()];
+      const size_t source = field - task.schema.begin();
+      if (const auto seen = seen_.find(source); seen != seen_.end()) {
+        own->values[i] = seen->second;
+        continue;
+      }
+      const std::vector<uint8_t>& bytes = sample_->fields[source];
       const bool is_variable = field->kind == SourceField::Kind::kRows;
       const uint64_t row = DenseBytes(*field);
       if (is_variable ? bytes.size() % row != 0 || bytes.size() > field->max_bytes : bytes.size() != row)
         return absl::DataLossError(
             absl::StrCat("field '", field->name, "', which the op '", own->op->name(), "' sees, has ", bytes.size(),
                          " bytes, ", is_variable ? "above its max_bytes or no whole rows" : "a wrong number"));
-      OwnField seen = {field->dtype, field->shape, bytes};
+      OwnField seen = {field->dtype, field->shape, std::make_shared<const std::vector<uint8_t>>(bytes)};
       if (is_variable) seen.shape.insert(seen.shape.begin(), static_cast<int64_t>(bytes.size() / row));
-      own->values[i] = std::move(seen);
+      own->values[i] = seen_.emplace(source, std::move(seen)).first->second;
     }
   }
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 #define STOKER_SERVER_WORK_SAMPLE_MAKER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -155,7 +156,7 @@ class SampleMaker {
                                                    ImageSize size, const Place& place);
 
   // Gives own ops the fields that they see, of the sample in hand. DataLoss where one is none.
-  absl::Status GiveFields(const Task& task, std::vector<OpParameters>& ops) const;
+  absl::Status GiveFields(const Task& task, std::vector<OpParameters>& ops);
 
   // Plans view number `number` of `output`. A plan is the same each time.
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
@@ -193,6 +194,7 @@ class SampleMaker {
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
   const SampleBytes* sample_ = nullptr;        // in hand, while MakeFixed runs
+  std::map<size_t, OwnField> seen_;            // what own ops see of it, by the fields' places in the schema
   AudioMaker audio_;
   std::vector<View> views_;     // views of the image in hand
   std::vector<float> points_;   // of the boxes or keypoints in hand

@@ -271,6 +271,13 @@ def test_an_op_sees_a_field_of_its_sample_that_need_not_be_sent(start_server, tm
             for fields in (("image", "label"), ("image",)):
                 for want, batch in zip(expected, images(*ops, fields=fields), strict=True):
                     assert numpy.array_equal(batch["image"], want), (op, fields)
+    mosaic = T.Mosaic(32)
+    joined = images(mosaic)
+    for op in ("tint_cpp", "tint_py"):
+        for fields in (("image", "label"), ("image",)):
+            for want, batch in zip(joined, images(mosaic, T.OwnOp(op, times=3), fields=fields), strict=True):
+                tinted = want["image"] + 3 * want["label"].astype("uint8")[:, None, None, None]
+                assert numpy.array_equal(batch["image"], tinted), "the label is that of the position's own sample"
     with pytest.raises(stoker.StokerError, match="tint_py.label: is a field of the sample"):
         images(T.OwnOp("tint_py", label=3))
 

@@ -120,11 +120,15 @@ absl::Status BatchWork::CheckBounds() const {
   if (batch_->rows() > kMostSamples)
     return absl::InvalidArgumentError(
         absl::StrCat("batch_size: a GPU's ops take at most ", kMostSamples, " samples, not ", batch_->rows()));
-  for (const DevicePipeline::ImageProgram& views : pipeline_->views())
+  for (const DevicePipeline::ImageProgram& views : pipeline_->views()) {
+    if (views.channels > kMostChannels)
+      return absl::InvalidArgumentError(
+          absl::StrCat("a GPU's ops take images of at most ", kMostChannels, " channels, not ", views.channels));
     if (batch_->rows() * views.count > kMostSamples)
       return absl::InvalidArgumentError(absl::StrCat("batch_size: a GPU's ops take at most ", kMostSamples,
                                                      " images of one field, not ", batch_->rows(), " samples of ",
                                                      views.count, " views"));
+  }
   if (image.field >= 0 && image.channels > kMostChannels)
     return absl::InvalidArgumentError(
         absl::StrCat("a GPU's ops take images of at most ", kMostChannels, " channels, not ", image.channels));

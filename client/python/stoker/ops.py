@@ -36,7 +36,7 @@ _TYPES = (float, int, bool, str)
 
 #: The types of fields that an op may see.
 _FIELD_TYPES = ("uint8", "int16", "int32", "int64", "float16", "float32", "float64")
-_MOST_EXAMPLE_BYTES, _MOST_DIMENSIONS = 1 << 16, 8  # kMostExampleBytes and kMostDimensions of op_library.cc.
+_MOST_EXAMPLE_BYTES, _MOST_DIMENSIONS = 1 << 10, 8  # All ops of a server are told of in one message.
 
 _MOST_EXTENT = 1 << 14  # pixels of a side of an image
 _HASH_DIGITS = 12
@@ -184,6 +184,7 @@ def _example(name: str, field: str, example: Any) -> Any:
     import numpy
 
     array = numpy.array(example)
+    array = array.astype(array.dtype.newbyteorder("<"))
     if array.dtype.name not in _FIELD_TYPES:
         raise WrongOp(f"op '{name}': fields= has {array.dtype} for '{field}'; fields are {', '.join(_FIELD_TYPES)}")
     if array.nbytes > _MOST_EXAMPLE_BYTES or array.ndim > _MOST_DIMENSIONS:

@@ -26,6 +26,9 @@ class CachedReads {
     if (cache_ != nullptr) cache_->RemoveDataset(bytes_);
   }
 
+  // Whether samples are kept.
+  bool keeps() const { return cache_ != nullptr; }
+
   // Reads a sample's range, and waits for it. `to_keep` is set where Keep is to be called, once the bytes have parsed.
   absl::Status Read(Store& store, const Store::Range& range, std::optional<SampleKey>& to_keep) const {
     if (cache_ != nullptr) to_keep = KeyOf(store, *range.object, range.offset, range.into.size());

@@ -97,7 +97,7 @@ StoredSamples::Place StoredDataset::PlaceOf(uint64_t id, FieldSet wanted) const 
 
 StoredPart StoredDataset::NeededOf(uint64_t id, FieldSet wanted) const {
   const StoredPart all = {0, index_.RangeOf(id).size};
-  if (wanted == FieldSet::All() || index_.parts == 0) return all;
+  if (wanted == FieldSet::All() || index_.parts == 0 || reads_->keeps()) return all;  // Whole samples are kept.
   uint32_t begin = all.size, end = 0;
   for (size_t field = 0; field < schema_.size(); ++field) {
     if (!wanted.Has(field)) continue;

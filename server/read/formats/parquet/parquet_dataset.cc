@@ -366,10 +366,14 @@ const ParquetDataset::Choice& ParquetDataset::ChoiceOf(FieldSet wanted) const {
   for (const Choice& choice : choices_)
     if (choice.wanted == wanted) return choice;
   if (choices_.size() == kMostChoices) return choices_.front();
-  Choice& added = choices_.emplace_back(Choice{.wanted = wanted, .number = choices_.size()});
+  return choices_.emplace_back(Choice{.wanted = wanted, .number = choices_.size(), .fields = FieldsOf(wanted)});
+}
+
+std::vector<size_t> ParquetDataset::FieldsOf(FieldSet wanted) const {
+  std::vector<size_t> fields;
   for (size_t field = 0; field < schema_.size(); ++field)
-    if (wanted.Has(field)) added.fields.push_back(field);
-  return added;
+    if (wanted.Has(field)) fields.push_back(field);
+  return fields;
 }
 
 uint64_t ParquetDataset::NumberOf(const Part& part) const {
@@ -418,17 +422,28 @@ void ParquetDataset::EndRead(uint64_t object) const { cache_->LetGo(object); }
 
 absl::Status ParquetDataset::Read(uint64_t id, SampleBytes& sample) const {
   const Part part = {GroupOf(id), ChoiceOf(sample.wanted)};
-  const std::vector<size_t>& fields = part.choice.fields;
   sample.fields.resize(schema_.size());
   const auto named = [&](const absl::Status& status) { return RowError(name_, NameOf(id), status); };
-  const auto decoded = cache_->Get(NumberOf(part), SizeOf(part), [&] { return Decode(part); });
-  if (!decoded.ok()) return named(decoded.status());
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const size_t field = fields[i];
-    const auto taken = TakeRow(**decoded, i, id - part.group.begin, schema_[field], sample.fields[field]);
-    if (!taken.ok()) return named(NamedError("the column " + columns_[field].name, taken));
+  const auto take = [&](const RowGroup& rows, const std::vector<size_t>& fields) {
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const size_t field = fields[i];
+      if (!sample.wanted.Has(field)) continue;
+      const auto taken = TakeRow(rows, i, id - part.group.begin, schema_[field], sample.fields[field]);
+      if (!taken.ok()) return named(NamedError("the column " + columns_[field].name, taken));
+    }
+    return absl::OkStatus();
+  };
+  absl::Status status;
+  {
+    const auto decoded = cache_->Get(NumberOf(part), SizeOf(part), [&] { return Decode(part); });
+    if (decoded.ok()) return take(**decoded, part.choice.fields);
+    status = decoded.status();
   }
-  return absl::OkStatus();
+  if (!absl::IsDataLoss(status) || part.choice.wanted == sample.wanted) return named(status);
+  // What is wrong may be with a column that is not wanted, of one choice too many.
+  const Choice alone = {.wanted = sample.wanted, .number = kMostChoices, .fields = FieldsOf(sample.wanted)};
+  const auto decoded = Decode({part.group, alone});
+  return decoded.ok() ? take(**decoded, alone.fields) : named(decoded.status());
 }
 
 }  // namespace stoker

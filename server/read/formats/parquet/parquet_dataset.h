@@ -121,6 +121,9 @@ class ParquetDataset final : public Dataset, private StoredSamples {
   // Returns the choice of `wanted`, or of all fields where there are many choices already. It lives as long as this.
   const Choice& ChoiceOf(FieldSet wanted) const;
 
+  // Returns the places of the fields of `wanted`, in order.
+  std::vector<size_t> FieldsOf(FieldSet wanted) const;
+
   // What the cache keeps under a number of its own: a row group, as far as a choice wants it.
   struct Part {
     const Group& group;

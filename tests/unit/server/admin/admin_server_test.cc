@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -88,7 +89,7 @@ TEST(AdminServerTest, ATokenOpensAllButWhatIsOpen) {
   EXPECT_THAT(Get(**server, "/status", "Authorization: Bearer 0123456789abcdef\r\n"), StartsWith("HTTP/1.1 503"));
 }
 
-TEST(AdminServerTest, WhatIsNoRequestIsAnswered) {
+TEST(AdminServerTest, WhatIsNoRequestEndsNothing) {
   const auto server = AdminServer::Start(Options());
   ASSERT_TRUE(server.ok()) << server.status();
   for (const std::string& request :
@@ -99,7 +100,7 @@ TEST(AdminServerTest, WhatIsNoRequestIsAnswered) {
   EXPECT_THAT(Get(**server, "/healthz"), StartsWith("HTTP/1.1 200")) << "it goes on";
 }
 
-TEST(AdminServerTest, ManyAreAnsweredAtOnceAndTheEndWaitsForThem) {
+TEST(AdminServerTest, ManyAreAnswered) {
   std::atomic<int> made = 0;
   AdminServer::Options options = Options();
   options.routes["/slow"].make = [&made] {
@@ -112,7 +113,15 @@ TEST(AdminServerTest, ManyAreAnsweredAtOnceAndTheEndWaitsForThem) {
   for (int i = 0; i < 8; ++i) clients.emplace_back([&] { EXPECT_GT(Get(**server, "/slow").size(), size_t{1} << 20); });
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(made, 8);
-  server->reset();
+}
+
+TEST(AdminServerTest, APageThatCannotBeMadeIsAnError) {
+  AdminServer::Options options = Options();
+  options.routes["/none"].make = []() -> AdminServer::Page { throw std::bad_alloc(); };
+  const auto server = AdminServer::Start(options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_THAT(Get(**server, "/none"), StartsWith("HTTP/1.1 500 Internal Server Error"));
+  EXPECT_THAT(Get(**server, "/healthz"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST(AdminServerTest, AnAddressThatIsTakenIsNamed) {

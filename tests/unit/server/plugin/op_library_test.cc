@@ -163,7 +163,7 @@ TEST_F(OpLibraryTest, AnOpSeesTheFieldsThatItNames) {
   };
   EXPECT_THAT(refused(Seen(v1::DTYPE_INT32, 100)), HasSubstr("the own op 'look' sees the field 'label', which is int32 "
                                                              "of 0 dimensions, where the op asks for int64 of 0"));
-  EXPECT_THAT(refused(Seen(v1::DTYPE_INT64, 1 << 20)), HasSubstr("take up to 1048584 bytes, more than 524288"));
+  EXPECT_THAT(refused(Seen(v1::DTYPE_INT64, 1 << 20)), HasSubstr("take up to 1048584 bytes, more than 131072"));
   EXPECT_THAT(refused({Seen(v1::DTYPE_INT64, 100)[0]}), HasSubstr("'label', which the dataset does not have"));
   SourceSchema map = Seen(v1::DTYPE_INT64, 100);
   map[1].meaning = v1::FIELD_KIND_LABEL_MAP;

@@ -260,8 +260,8 @@ TEST(ParquetDatasetTest, ColumnsThatNobodyWantsAreNotRead) {
   const std::vector<uint8_t> file = FileOf("tt", 0x0807060504030201);
   const auto store =
       std::make_shared<CountingStore>(std::make_shared<MemoryStore>(MemoryStore::Objects{{"a.parquet", file}}, true));
-  const auto opened = ParquetDataset::Open({}, store, {{"a.parquet", file.size(), ""}},
-                                           {.name = "pets", .program = STOKER_TEST_PARQUET_CHILD});
+  auto opened = ParquetDataset::Open({}, store, {{"a.parquet", file.size(), ""}},
+                                     {.name = "pets", .program = STOKER_TEST_PARQUET_CHILD});
   ASSERT_TRUE(opened.ok()) << opened.status();
   const Dataset& dataset = **opened;
   ASSERT_EQ(dataset.schema().size(), 2);
@@ -287,6 +287,31 @@ TEST(ParquetDatasetTest, ColumnsThatNobodyWantsAreNotRead) {
   places.insert(stored.PlaceOf(0, FieldSet::All()).object);
   places.insert(stored.PlaceOf(2, FieldSet::All()).object);
   EXPECT_EQ(places.size(), 4) << "what is read ahead is a row group's columns";
+
+  absl::Mutex mutex;
+  bool ready = false;
+  ReadAhead ahead({.budget_bytes = 1 << 20, .on_ready = [&] {
+                     absl::MutexLock lock(&mutex);
+                     ready = true;
+                   }});
+  const std::shared_ptr<const Dataset> shared(opened->release());
+  sample.wanted = FieldSet();
+  sample.wanted.Add(1);
+  store->bytes = 0;
+  const auto group = ahead.OpenReader()->Add(
+      {shared, shared->stored()},
+      [] {
+        return std::vector<uint64_t>{2, 3};
+      },
+      sample.wanted);
+  {
+    absl::MutexLock lock(&mutex);
+    mutex.Await(absl::Condition(&ready));
+  }
+  const auto read = group->Read(3, sample);
+  ASSERT_TRUE(read.has_value() && read->ok());
+  EXPECT_EQ(sample.fields[1], low);
+  EXPECT_EQ(store->bytes, 4);
 }
 
 TEST(ParquetDatasetTest, ABuildWithoutArrowSaysWhatToDo) {
