@@ -11,10 +11,13 @@
 namespace stoker {
 
 // Bytes as a file that libraries read and seek in. It seems to end where an interrupt is raised, so that they return
-// soon. One thread at a time.
+// soon, unless interrupts wait. One thread at a time.
 class MemoryFile {
  public:
   explicit MemoryFile(const AudioModuleInput& input) : input_(input) {}
+
+  // Whether interrupts wait.
+  void HoldInterrupts(bool hold) { held_ = hold; }
 
   int64_t size() const { return static_cast<int64_t>(input_.file_bytes); }
   int64_t place() const { return place_; }
@@ -28,7 +31,7 @@ class MemoryFile {
 
   // Returns how many bytes it copied.
   int64_t Read(void* to, int64_t count) {
-    if (count <= 0 || (input_.raised != nullptr && input_.raised(input_.interrupt))) return 0;
+    if (count <= 0 || (!held_ && input_.raised != nullptr && input_.raised(input_.interrupt))) return 0;
     count = std::min(count, size() - place_);
     if (count > 0) std::memcpy(to, input_.file + place_, static_cast<size_t>(count));
     place_ += count;
@@ -38,6 +41,7 @@ class MemoryFile {
  private:
   const AudioModuleInput input_;
   int64_t place_ = 0;
+  bool held_ = false;
 };
 
 }  // namespace stoker

@@ -46,7 +46,9 @@ class SoundFile final : public AudioModuleFile {
   bool Begin() {
     SF_INFO info = {};
     SF_VIRTUAL_IO callbacks = Callbacks();
+    memory_.HoldInterrupts(true);  // libsndfile 1.2.0 loses memory where an OGG ends in its headers.
     file_.reset(sf_open_virtual(&callbacks, SFM_READ, &info, &memory_));
+    memory_.HoldInterrupts(false);
     if (file_ == nullptr) return FailAs(nullptr);
     if (!IsTaken(info.format)) return Fail("is a WAV of another coding than PCM, float, A-law or µ-law; convert it");
     if (info.frames < 0 || info.frames == SF_COUNT_MAX)

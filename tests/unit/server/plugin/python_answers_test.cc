@@ -53,7 +53,7 @@ TEST(PythonRoomTest, ImagesAreDoneOneAfterTheOther) {
 std::string Refusal(const std::string& text) { return std::string(ParseOffer(text).status().message()); }
 
 std::string Op(const std::string& more) {
-  return absl::StrCat(R"({"protocol":2,"ops":[{"file":"f","summary":"s","made_of":"m","changes_size":false,)", more,
+  return absl::StrCat(R"({"protocol":3,"ops":[{"file":"f","summary":"s","made_of":"m","changes_size":false,)", more,
                       "}]}");
 }
 
@@ -65,6 +65,31 @@ TEST(PythonOfferTest, ReadsWhatAProcessOffers) {
   EXPECT_EQ((*offers)[0].name, "salt");
   EXPECT_EQ((*offers)[0].version, 3);
   EXPECT_EQ((*offers)[0].arguments.at(0).otherwise, OwnValue(int64_t{2}));
+}
+
+TEST(PythonOfferTest, AFieldIsAnExampleOfItsTypeAndShape) {
+  const auto field = [](const std::string& dtype, const std::string& shape, const std::string& hex) {
+    return Op(
+        absl::StrCat(R"("name":"salt","version":1,"arguments":[{"name":"a","type":"field","required":false,"dtype":")",
+                     dtype, R"(","shape":)", shape, R"(,"default":")", hex, R"("}])"));
+  };
+  const auto offers = ParseOffer(field("int16", "[2,1]", "0100ff00"));
+  ASSERT_TRUE(offers.ok()) << offers.status();
+  const auto& example = std::get<OwnField>((*offers)[0].arguments.at(0).otherwise);
+  EXPECT_EQ(example.dtype, v1::DTYPE_INT16);
+  EXPECT_EQ(example.shape, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(*example.bytes, (std::vector<uint8_t>{1, 0, 255, 0}));
+  EXPECT_TRUE(ParseOffer(field("uint8", "[0]", "")).ok()) << "of no rows";
+  for (const auto& [dtype, shape, hex] :
+       std::vector<std::array<std::string, 3>>{{"int16", "[2,1]", "0100ff"},
+                                               {"int16", "[2,1]", "0100ff000"},
+                                               {"int16", "[2,1]", "0100ffxx"},
+                                               {"int16", "[3,1]", "0100ff00"},
+                                               {"int16", "[-2,-1]", "0100ff00"},
+                                               {"int16", "[4611686018427387904,4]", "0100ff00"},
+                                               {"int99", "[2]", "0100ff00"},
+                                               {"uint8", "[1,1,1,1,1,1,1,1,1]", "00"}})
+    EXPECT_THAT(Refusal(field(dtype, shape, hex)), HasSubstr("argument 'a' of 'salt'")) << dtype << shape << hex;
 }
 
 TEST(PythonOfferTest, RefusesWhatIsNoOffer) {
