@@ -1,6 +1,8 @@
 // What processes of Python say is bounded, whatever it is.
+#include <array>
 #include <cstring>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
