@@ -13,7 +13,7 @@ namespace stoker {
 // What a file of audio tells by itself, before a library sees it. The functions are pure and take any bytes.
 
 // Returns what holds the audio, by how the file begins. DataLoss where it begins as none of these, or as OGG of another
-// codec than Vorbis: what is not known here never reaches a library.
+// codec than Vorbis, or whose headers are damaged: what is not known here never reaches a library.
 absl::StatusOr<AudioContainer> ContainerOf(std::span<const uint8_t> file);
 
 // DataLoss where the file ends before its own headers say: a chunk of a WAV, a page of OGG, the bytes in an MP3's Xing

@@ -298,7 +298,8 @@ TEST(ParquetDatasetTest, ColumnsThatNobodyWantsAreNotRead) {
   sample.wanted = FieldSet();
   sample.wanted.Add(1);
   store->bytes = 0;
-  const auto group = ahead.OpenReader()->Add(
+  const auto reader = ahead.OpenReader();
+  const auto group = reader->Add(
       {shared, shared->stored()},
       [] {
         return std::vector<uint64_t>{2, 3};
