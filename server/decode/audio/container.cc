@@ -80,15 +80,17 @@ absl::Status CheckOggHeaders(std::span<const uint8_t> file) {
   for (size_t place = 0; place < file.size() && packets < kPackets;) {
     const std::span<const uint8_t> rest = file.subspan(place);
     size_t size = kPageHeader;
-    if (rest.size() < size || !HasAt(TextOf(rest), 0, "OggS\0"sv) || LittleEndianAt(rest, kGranule, 8) != 0) break;
+    if (rest.size() < size) return EndsEarly(size - rest.size());
+    if (!HasAt(TextOf(rest), 0, "OggS\0"sv) || LittleEndianAt(rest, kGranule, 8) != 0) break;
     const size_t segments = rest[kPageHeader - 1];
     size += segments;
-    if (rest.size() < size) break;
+    if (rest.size() < size) return EndsEarly(size - rest.size());
     for (size_t i = 0; i < segments; ++i) {
       size += rest[kPageHeader + i];
       packets += rest[kPageHeader + i] < 255 ? 1 : 0;
     }
-    if (rest.size() < size || OggChecksum(rest.first(size)) != LittleEndianAt(rest, kChecksum, 4)) {
+    if (rest.size() < size) return EndsEarly(size - rest.size());
+    if (OggChecksum(rest.first(size)) != LittleEndianAt(rest, kChecksum, 4)) {
       packets = 0;
       break;
     }
