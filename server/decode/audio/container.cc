@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-using std::string_view_literals::operator""sv;
+constexpr std::string_view kOggPage("OggS\0", 5);  // how a page begins, with its version
 
 std::string_view TextOf(std::span<const uint8_t> file) {
   return {reinterpret_cast<const char*>(file.data()), file.size()};
@@ -81,7 +81,7 @@ absl::Status CheckOggHeaders(std::span<const uint8_t> file) {
     const std::span<const uint8_t> rest = file.subspan(place);
     size_t size = kPageHeader;
     if (rest.size() < size) return EndsEarly(size - rest.size());
-    if (!HasAt(TextOf(rest), 0, "OggS\0"sv) || LittleEndianAt(rest, kGranule, 8) != 0) break;
+    if (!HasAt(TextOf(rest), 0, kOggPage) || LittleEndianAt(rest, kGranule, 8) != 0) break;
     const size_t segments = rest[kPageHeader - 1];
     size += segments;
     if (rest.size() < size) return EndsEarly(size - rest.size());
@@ -103,7 +103,7 @@ absl::Status CheckOggHeaders(std::span<const uint8_t> file) {
 absl::Status CheckOgg(std::span<const uint8_t> file) {
   constexpr size_t kFlags = 5;
   constexpr uint8_t kLastPage = 4;
-  const size_t last = TextOf(file).rfind("OggS\0"sv);
+  const size_t last = TextOf(file).rfind(kOggPage);
   if (file.size() - last < kPageHeader || file.size() - last < kPageHeader + file[last + kPageHeader - 1])
     return FlawError(Flaw::kTruncated, "the audio ends early: within the header of a page");
   const size_t segments = file[last + kPageHeader - 1];
@@ -153,7 +153,7 @@ absl::StatusOr<AudioContainer> ContainerOf(std::span<const uint8_t> file) {
   const std::string_view text = TextOf(file);
   if ((HasAt(text, 0, "RIFF") || HasAt(text, 0, "RF64")) && HasAt(text, 8, "WAVE")) return AudioContainer::kWav;
   if (HasAt(text, 0, "fLaC")) return AudioContainer::kFlac;
-  if (HasAt(text, 0, "OggS\0"sv) && HasAt(text, kFirstPacket, "\x01vorbis")) {
+  if (HasAt(text, 0, kOggPage) && HasAt(text, kFirstPacket, "\x01vorbis")) {
     const absl::Status headers = CheckOggHeaders(file);
     if (!headers.ok()) return headers;
     return AudioContainer::kOgg;
