@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,6 +34,14 @@ double BootTime() {
   return 0;
 }
 
+// Returns the number in a line of /proc/self/status, such as "VmRSS:    1234 kB"; 0 where there is no such line.
+double StatusNumber(const std::string& key) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key + ":")) return std::strtod(line.c_str() + key.size() + 1, nullptr);
+  return 0;
+}
+
 double NumberOf(const std::vector<std::string>& fields, size_t number) {
   constexpr size_t kFirst = 3;
   return number - kFirst < fields.size() ? std::strtod(fields[number - kFirst].c_str(), nullptr) : 0;
@@ -46,18 +56,19 @@ std::vector<Figure> ProcessFigures() {
   };
   const std::vector<std::string> stat = StatFields();
   if (!stat.empty()) {
-    const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK)), page = static_cast<double>(sysconf(_SC_PAGESIZE));
+    const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     figures.push_back({"process_cpu_seconds_total",
                        "Time on processors, of the user and the system.",
                        true,
                        {},
                        (NumberOf(stat, 14) + NumberOf(stat, 15)) / ticks});
-    gauge("process_threads", "Threads.", NumberOf(stat, 20));
     if (const double boot = BootTime(); boot > 0)
       gauge("process_start_time_seconds", "When the process began, since 1970.", boot + NumberOf(stat, 22) / ticks);
-    gauge("process_virtual_memory_bytes", "Virtual memory.", NumberOf(stat, 23));
-    gauge("process_resident_memory_bytes", "Resident memory.", NumberOf(stat, 24) * page);
   }
+  constexpr double kKilobyte = 1024;
+  gauge("process_threads", "Threads.", StatusNumber("Threads"));
+  gauge("process_virtual_memory_bytes", "Virtual memory.", StatusNumber("VmSize") * kKilobyte);
+  gauge("process_resident_memory_bytes", "Resident memory.", StatusNumber("VmRSS") * kKilobyte);
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
   // One of them is the folder's own.

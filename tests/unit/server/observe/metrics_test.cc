@@ -86,7 +86,7 @@ TEST(ProcessFiguresTest, TellWhatPrometheusExpectsOfAProcess) {
   EXPECT_GE(figures["process_max_fds"], figures["process_open_fds"]);
   EXPECT_TRUE(figures.contains("process_cpu_seconds_total"));
   const double now = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());
-  EXPECT_GT(figures["process_start_time_seconds"], now - 86400);
+  EXPECT_GT(figures["process_start_time_seconds"], now - 365 * 86400) << "an emulator may tell of the machine's start";
   EXPECT_LT(figures["process_start_time_seconds"], now + 60);
 }
 
