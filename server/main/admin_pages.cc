@@ -7,7 +7,6 @@
 #include "common/config/yaml_proto.h"
 #include "nlohmann/json.hpp"
 #include "server/main/grpc_build.h"
-#include "server/observe/process_figures.h"
 
 namespace stoker {
 namespace {

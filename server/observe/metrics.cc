@@ -152,11 +152,6 @@ void Metrics::Add(std::function<std::vector<Figure>()> source) {
   sources_.push_back(std::move(source));
 }
 
-void Metrics::Forget() {
-  absl::MutexLock lock(&sources_mutex_);
-  sources_.clear();
-}
-
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   {

@@ -46,11 +46,8 @@ class Metrics {
   // A span of so many bytes was written to its client's connection, which took so long.
   void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken);
 
-  // Adds figures of others. `source` is called by whoever calls Text, on any thread, until Forget.
+  // Adds figures of others. `source` is called by whoever calls Text, on any thread.
   void Add(std::function<std::vector<Figure>()> source);
-
-  // Calls no source from now on, nor when it returns.
-  void Forget();
 
   // Returns all of it in Prometheus's text format, version 0.0.4.
   std::string Text() const;
