@@ -9,6 +9,7 @@
 #include "common/config/byte_size.h"
 #include "common/config/text.h"
 #include "common/fields/companions.h"
+#include "common/ops/audio.h"
 #include "common/status_macros.h"
 #include "server/read/formats/mapping/field_mapping.h"
 #include "server/read/formats/mapping/sparse_field.h"
@@ -17,7 +18,7 @@ namespace stoker {
 namespace {
 
 constexpr int kMostExtents = 8;
-constexpr uint32_t kMostChannels = 64, kMostRate = 768000;
+constexpr uint32_t kMostChannels = 64;
 
 template <typename... Words>
 absl::Status Wrong(const Words&... words) {
@@ -117,7 +118,8 @@ absl::Status SetAudio(const v1::FieldFrom& asked, const StoredRows& stored, Sour
     return Wrong("dtype: audio is sent as int16 or float16, not ", DtypeName(asked.dtype()));
   if (!asked.shape().empty()) return Wrong("shape: is for rows of numbers; `channels` says how many audio has");
   if (asked.channels() > kMostChannels) return Wrong("channels: ", asked.channels(), " is above ", kMostChannels);
-  if (asked.sample_rate() > kMostRate) return Wrong("sample_rate: ", asked.sample_rate(), " is above ", kMostRate);
+  if (asked.sample_rate() > kMostSampleRate)
+    return Wrong("sample_rate: ", asked.sample_rate(), " is above ", kMostSampleRate);
   field.kind = SourceField::Kind::kRows;
   field.meaning = asked.kind();
   field.dtype = v1::DTYPE_UINT8;
