@@ -103,6 +103,19 @@ def written(tmp_path, name, text):
     return file
 
 
+def compiled(tmp_path, name, text):
+    """A library of ops in C++, which sees the installed headers alone."""
+    include = tmp_path / "include" / "stoker" / "plugin"
+    include.mkdir(parents=True)
+    for header in ["stoker_op.h", "stoker_op.hpp"]:
+        shutil.copy(SOURCE / "server" / "plugin" / header, include)
+    source, library = written(tmp_path, f"{name}.cc", text), tmp_path / f"lib{name}.so"
+    subprocess.run(
+        ["c++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{tmp_path / 'include'}", "-o", library, source], check=True
+    )
+    return library
+
+
 def children(server: Server):
     """The processes that it has started and that run still."""
     found = []
@@ -193,14 +206,7 @@ def noise_py(image, rng):
 
 
 def test_an_op_in_cpp_in_python_and_built_in_gives_one_digest(start_server, tmp_path):
-    include = tmp_path / "include" / "stoker" / "plugin"
-    include.mkdir(parents=True)
-    for header in ["stoker_op.h", "stoker_op.hpp"]:
-        shutil.copy(SOURCE / "server" / "plugin" / header, include)
-    source, library = written(tmp_path, "ops.cc", IN_CPP), tmp_path / "libops.so"
-    subprocess.run(
-        ["c++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{tmp_path / 'include'}", "-o", library, source], check=True
-    )
+    library = compiled(tmp_path, "ops", IN_CPP)
     server = served(start_server, tmp_path, library, written(tmp_path, "ops.py", IN_PYTHON))
     crop = T.RandomCrop([32, 48])
     built_in = digest(server.address, crop, T.RandomInvert(p=0.3))
@@ -240,14 +246,7 @@ def tint_py(image, rng, times: int = 1, *, label):
 
 
 def test_an_op_sees_a_field_of_its_sample_that_need_not_be_sent(start_server, tmp_path):
-    include = tmp_path / "include" / "stoker" / "plugin"
-    include.mkdir(parents=True)
-    for header in ["stoker_op.h", "stoker_op.hpp"]:
-        shutil.copy(SOURCE / "server" / "plugin" / header, include)
-    source, library = written(tmp_path, "tint.cc", SEES_IN_CPP), tmp_path / "libtint.so"
-    subprocess.run(
-        ["c++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{tmp_path / 'include'}", "-o", library, source], check=True
-    )
+    library = compiled(tmp_path, "tint", SEES_IN_CPP)
     fields = "[{name: image, dtype: uint8, shape: [64, 48, 3]}, {name: label, dtype: int64}]"
     config = f"""
         datasets: [{{name: noise, synthetic: {{samples: 100, fields: {fields}}}}}]

@@ -48,5 +48,23 @@ TEST(DeviceOpsErrorTest, ALabelWithoutAClassIsNamed) {
   EXPECT_THAT(std::string(made.status().message()), testing::HasSubstr("11"));
 }
 
+TEST(DeviceOpsErrorTest, ViewsOfMoreChannelsThanKernelsTakeAreRefused) {
+  v1::Pipeline spec;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "views { name: 'two' count: 2 ops { placement: PLACEMENT_DEVICE random_horizontal_flip {} } }", &spec));
+  v1::Field two;  // As a hostile server may describe it.
+  two.set_name("two"), two.set_dtype(v1::DTYPE_UINT8);
+  for (int64_t extent : {2, 1, 1, 1000}) two.add_shape(extent);
+  const auto pipeline = DevicePipeline::Create(spec, {two});
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  const std::vector<uint8_t> images(2000);
+  const std::vector<uint64_t> positions = {0};
+  const auto device = OpenCudaDevice(std::make_shared<SimulatedGpu>(1), {});
+  ASSERT_TRUE(device.ok());
+  const auto made = (*device)->Submit(*pipeline, {1, 0, positions, {images}, nullptr});
+  EXPECT_TRUE(absl::IsInvalidArgument(made.status())) << made.status();
+  EXPECT_THAT(std::string(made.status().message()), testing::HasSubstr("at most 64 channels, not 1000"));
+}
+
 }  // namespace
 }  // namespace stoker

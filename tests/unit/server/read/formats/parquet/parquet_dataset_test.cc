@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -313,6 +314,28 @@ TEST(ParquetDatasetTest, ColumnsThatNobodyWantsAreNotRead) {
   ASSERT_TRUE(read.has_value() && read->ok());
   EXPECT_EQ(sample.fields[1], low);
   EXPECT_EQ(store->bytes, 4);
+}
+
+TEST(ParquetDatasetTest, WhatIsWantedIsReadHoweverManyChoicesThereWere) {
+  const std::vector<uint8_t> file = FileOf("td", 0x0807060504030201);
+  const auto opened =
+      ParquetDataset::Open({}, std::make_shared<MemoryStore>(MemoryStore::Objects{{"a.parquet", file}}, true),
+                           {{"a.parquet", file.size(), ""}}, {.name = "pets", .program = STOKER_TEST_PARQUET_CHILD});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const auto read = [&](uint64_t id, size_t field, size_t beyond) {
+    SampleBytes sample;
+    sample.wanted = FieldSet();
+    sample.wanted.Add(field);
+    sample.wanted.Add(beyond);  // No such field, but another choice.
+    const absl::Status status = (*opened)->Read(id, sample);
+    return status.ok() ? absl::StrJoin(sample.fields[field], " ") : status.ToString();
+  };
+  for (const size_t field : {0, 1})
+    for (size_t beyond = 2; beyond < FieldSet::kMost; ++beyond) {
+      EXPECT_EQ(read(0, field, beyond), field == 0 ? "1 2 3 4 5 6 7 8" : "1 2 3 4");
+      EXPECT_THAT(read(2, field, beyond), field == 0 ? HasSubstr("it is odd") : HasSubstr("1 2 3 4"))
+          << "a column that is not wanted makes no sample a bad one";
+    }
 }
 
 TEST(ParquetDatasetTest, ABuildWithoutArrowSaysWhatToDo) {

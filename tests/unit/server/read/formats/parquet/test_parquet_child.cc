@@ -4,6 +4,7 @@
 //   o  as they should       c  by a crash       r  refused: "it is odd"       n  as nulls
 //   l  with a row too many  g  as garbage       e  there is no row            b  it lies beyond the file
 //   h  there are 2^62 rows
+//   d  as `t`, but refused where "label" is among what is asked for
 //   t  as they should, and so does a column "low" of the first 4 of these bytes, which every row group has then
 
 #include <csignal>
@@ -27,7 +28,7 @@ ChildReply Describe(std::string_view letters) {
     const uint64_t rows = letter == 'e' ? 0 : letter == 'h' ? uint64_t{1} << 62 : 2;
     footer.row_groups.push_back(
         {rows, std::string(1, letter), {{letter == 'b' ? uint64_t{1} << 40 : 4, 8, 16}, {4, 1, 1}}});
-    if (letter == 't') footer.row_groups.back().chunks.push_back({4, 4, 8});
+    if (letter == 't' || letter == 'd') footer.row_groups.back().chunks.push_back({4, 4, 8});
   }
   return {ChildVerdict::kDone, SerializeFooter(footer)};
 }
@@ -44,6 +45,10 @@ ChildReply Decode(const DecodeRequest& request, std::string_view bytes) {
       columns.rows = 3;
       columns.columns = {{.sizes = {8, 8, 0}, .bytes = twice}};
       break;
+    case 'd':
+      for (const DecodeRequest::Wanted& wanted : request.columns)
+        if (wanted.column == 0) throw std::runtime_error("it is odd");
+      [[fallthrough]];
     case 't': {
       std::vector<std::string> values;
       for (const DecodeRequest::Wanted& wanted : request.columns) {
