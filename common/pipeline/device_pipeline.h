@@ -38,7 +38,7 @@ class DevicePipeline {
     bool mixes_rectangles = false;   // whether BatchDraw::kind may be kCutMix
     bool channels_first = false;     // output layout C×H×W instead of H×W×C
 
-    // Of views: how many images a sample has, one after another, and the first of them as DrawKey counts views.
+    // A sample of views has `count` images, one after another; DrawKey counts the first of them as `first_view`.
     int64_t count = 1;
     uint64_t first_view = 0;
 

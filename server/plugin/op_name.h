@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-// Of a field that an op sees; _MOST_DIMENSIONS of ops.py.
+// A field that an op sees has no more dimensions. It is _MOST_DIMENSIONS of ops.py.
 inline constexpr size_t kMostDimensions = 8;
 
 // Returns whether ops and their arguments may be called so.

@@ -21,7 +21,7 @@ namespace stoker {
 // The weights are made once for each pair of rates, and kept. Immutable, hence thread-safe.
 class Resampler {
  public:
-  // Of which weights it keeps at most: 16 MiB.
+  // It keeps at most so many weights: 16 MiB.
   static constexpr int64_t kMostWeights = int64_t{1} << 21;
 
   // DataLoss where the rates have so little in common that there would be more weights. Requires rates of at least 1.

@@ -35,8 +35,8 @@ namespace stoker {
 // stay there until the samples are made, as far as there is room (RowGroupCache). To those who read ahead a row group
 // is an object without bytes, and to read it is to load it.
 //
-// Of a row group those columns alone are read and decoded that are wanted. Who wants others of it has an entry of the
-// cache beside.
+// Only those columns of a row group are read and decoded that are wanted. Each choice of columns has an entry of its
+// own in the cache.
 //
 // The fingerprint is the SHA-256 of
 //   "stoker.parquet.v1"
