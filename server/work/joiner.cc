@@ -41,13 +41,13 @@ bool IsLabel(const ServerPipeline::Joining& joining, size_t output) {
 
 }  // namespace
 
-absl::Status Joiner::Add(const Task& task, int cell, const SampleBytes& sample, v1::StageTimes& times) {
+absl::Status Joiner::Add(const Task& task, int cell, uint64_t id, const SampleBytes& sample, v1::StageTimes& times) {
   const auto& outputs = task.pipeline.outputs();
   sizes_ = {};
   joined_.fields.resize(task.schema.size());
   for (const ServerPipeline::Output& output : outputs) {
     if (output.image || output.map())
-      STOKER_RETURN_IF_ERROR(AddPixels(task, cell, output, sample.fields[output.source], times));
+      STOKER_RETURN_IF_ERROR(AddPixels(task, cell, id, output, sample.fields[output.source], times));
   }
   StageClock clock(times);
   STOKER_RETURN_IF_ERROR(CheckRows(task, sample));
@@ -61,14 +61,15 @@ void Joiner::Release() {
   for (std::vector<uint8_t>* bytes : {&made_, &dense_map_, &values_}) ReleaseJoined(*bytes);
 }
 
-absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline::Output& output,
+absl::Status Joiner::AddPixels(const Task& task, int cell, uint64_t id, const ServerPipeline::Output& output,
                                std::span<const uint8_t> bytes, v1::StageTimes& times) {
   const SourceField& field = task.schema[output.source];
   const bool encoded = field.kind == SourceField::Kind::kEncodedImage;
   StageClock clock(times);
   ImageSize size;
   if (encoded) {
-    STOKER_ASSIGN_OR_RETURN(size, decoder_.Open(bytes, DecoderOptions(task.pipeline, field, task.interrupt)));
+    STOKER_ASSIGN_OR_RETURN(size, decoder_.Open(bytes, DecoderOptions(task.pipeline, field, task.interrupt),
+                                                {task.kept, id, output.source}));
   } else {
     size = {field.shape[0], field.shape[1]};
   }
@@ -79,7 +80,10 @@ absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline:
   if (output.map()) ops = MapOps(ops);
   const ImagePlan plan = ImagePlan::Make(size, ops, task.pipeline.jpeg_scaling());
   STOKER_RETURN_IF_ERROR(CheckPixels({static_cast<int64_t>(plan.peak_pixels()), 1}, task.limits));
-  if (encoded) STOKER_RETURN_IF_ERROR(decoder_.Decode(plan.target(), image_));
+  CachedDecoder::Decoded decoded;
+  if (encoded) {
+    STOKER_ASSIGN_OR_RETURN(decoded, decoder_.Decode(plan.target()));
+  }
   clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
   const uint8_t* pixels = bytes.data();
   if (!encoded && output.map()) {
@@ -88,7 +92,7 @@ absl::Status Joiner::AddPixels(const Task& task, int cell, const ServerPipeline:
     pixels = dense_map_.data();
   }
   const SourceImage stored = {{pixels, size, static_cast<ptrdiff_t>(size.width * kColors)}, WholeOf(size)};
-  STOKER_RETURN_IF_ERROR(MakeCell(task, plan, encoded ? SourceOf(image_) : stored));
+  STOKER_RETURN_IF_ERROR(MakeCell(task, plan, encoded ? decoded.image : stored));
   STOKER_RETURN_IF_ERROR(Place(task, cell, output));
   clock.Book(&v1::StageTimes::augment, &v1::StageTimes::set_augment);
   return absl::OkStatus();

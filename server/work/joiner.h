@@ -10,8 +10,8 @@
 #include "common/pipeline/server_pipeline.h"
 #include "server/augment/augmenter.h"
 #include "server/augment/sample_sizes.h"
-#include "server/decode/decoder.h"
 #include "server/read/dataset.h"
+#include "server/work/cached_decoder.h"
 #include "server/work/sample_limits.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -25,8 +25,7 @@ namespace stoker {
 class Joiner {
  public:
   // All must outlive it.
-  Joiner(Decoder& decoder, DecodedImage& image, Augmenter& augmenter)
-      : decoder_(decoder), image_(image), augmenter_(augmenter) {}
+  Joiner(CachedDecoder& decoder, Augmenter& augmenter) : decoder_(decoder), augmenter_(augmenter) {}
 
   // Tells what to make. Refers to its arguments. Requires that the pipeline has a Mosaic.
   struct Task {
@@ -35,12 +34,13 @@ class Joiner {
     const MosaicDraw& draw;
     const SampleLimits& limits;
     const Interrupt& interrupt;
+    const DecodedCache::Images* kept = nullptr;  // decoded images of the dataset; null where none are kept
   };
 
-  // Puts `sample` into cell number `cell`. Cells are filled in order, from 0; where the draw joins nothing there is
-  // that one alone. DataLoss blames the sample's bytes: then another one may take the cell. Any other error blames this
-  // machine.
-  absl::Status Add(const Task& task, int cell, const SampleBytes& sample, v1::StageTimes& times);
+  // Puts `sample`, whose id is `id`, into cell number `cell`. Cells are filled in order, from 0; where the draw joins
+  // nothing there is that one alone. DataLoss blames the sample's bytes: then another one may take the cell. Any other
+  // error blames this machine.
+  absl::Status Add(const Task& task, int cell, uint64_t id, const SampleBytes& sample, v1::StageTimes& times);
 
   // Returns the sample that the cells make, whose fields are those of ServerPipeline::Joining::schema. It is valid
   // until the next Add.
@@ -50,7 +50,7 @@ class Joiner {
   void Release();
 
  private:
-  absl::Status AddPixels(const Task& task, int cell, const ServerPipeline::Output& output,
+  absl::Status AddPixels(const Task& task, int cell, uint64_t id, const ServerPipeline::Output& output,
                          std::span<const uint8_t> bytes, v1::StageTimes& times);
 
   // DataLoss where fields have no whole rows, or not one for each box. Then nothing of the sample may be added.
@@ -64,8 +64,7 @@ class Joiner {
   // Copies what was made into its cell of the field's canvas.
   absl::Status Place(const Task& task, int cell, const ServerPipeline::Output& output);
 
-  Decoder& decoder_;
-  DecodedImage& image_;
+  CachedDecoder& decoder_;
   Augmenter& augmenter_;
   SampleBytes joined_;
   SampleSizes sizes_;                               // of the sample in hand

@@ -329,14 +329,15 @@ absl::Status SampleMaker::MakeImages(const Task& task, const ServerPipeline::Out
   const SourceField& field = task.schema[source];
   if (field.kind == SourceField::Kind::kEncodedImage) {
     StageClock clock(times);
-    STOKER_ASSIGN_OR_RETURN(const ImageSize size,
-                            decoder_.Open(bytes, DecoderOptions(task.pipeline, task.schema[source], task.interrupt)));
+    STOKER_ASSIGN_OR_RETURN(
+        const ImageSize size,
+        decoder_.Open(bytes, DecoderOptions(task.pipeline, field, task.interrupt), {task.kept, task.sample, source}));
     STOKER_RETURN_IF_ERROR(sizes_.Add(first.field.name(), first.map(), size));
     STOKER_RETURN_IF_ERROR(CheckPixels(size, limits_));
     STOKER_RETURN_IF_ERROR(CheckSampleCost(task.pipeline, size, limits_));
     STOKER_RETURN_IF_ERROR(Plan(task, source, size, place));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
-    return MakeFromFile(task, source, size, times);
+    return MakeFromFile(task, size, times);
   }
   StageClock clock(times);
   const ImageSize size = {field.shape[0], field.shape[1]};
@@ -436,43 +437,16 @@ absl::Status SampleMaker::GiveFields(const Task& task, std::vector<OpParameters>
   return absl::OkStatus();
 }
 
-absl::Status SampleMaker::MakeFromFile(const Task& task, int source, ImageSize size, v1::StageTimes& times) {
+absl::Status SampleMaker::MakeFromFile(const Task& task, ImageSize size, v1::StageTimes& times) {
   StageClock clock(times);
   for (std::optional<DecodeTarget> target; (target = NextTarget()).has_value();) {
-    const int eighths = decoder_.can_reduce() ? target->eighths : 8;
-    const DecodedCache::Image image = {task.sample, source, eighths};
-    const Region whole = Reduced(WholeOf(size), eighths);
-    KeptBytes kept;
-    if (task.kept != nullptr)
-      kept = task.kept->Get(image, whole.size, DecoderOptions(task.pipeline, task.schema[source], task.interrupt));
-    if (kept == nullptr) STOKER_RETURN_IF_ERROR(Decode(task, image, size, *target));
+    STOKER_ASSIGN_OR_RETURN(const CachedDecoder::Decoded decoded, decoder_.Decode(*target));
     clock.Book(&v1::StageTimes::decode, &v1::StageTimes::set_decode);
-    const absl::Status status =
-        MakeFrom(task, size,
-                 kept == nullptr ? SourceOf(image_)
-                                 : SourceImage{{kept->data(), whole.size, whole.size.width * 3}, whole, eighths});
+    const absl::Status status = MakeFrom(task, size, decoded.image);
     BookAugmenting(clock, times);
     STOKER_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
-}
-
-absl::Status SampleMaker::Decode(const Task& task, const DecodedCache::Image& image, ImageSize size,
-                                 const DecodeTarget& target) {
-  const ImageSize reduced = Reduced(WholeOf(size), image.eighths).size;
-  if (task.kept != nullptr && task.kept->Reserve(reduced)) {
-    const absl::Status status = decoder_.Decode({WholeOf(size), image.eighths}, image_);
-    if (status.ok()) {
-      STOKER_CHECK(image_.eighths == image.eighths && image_.region == Reduced(WholeOf(size), image.eighths));
-      task.kept->Put(image, DecoderOptions(task.pipeline, task.schema[image.source], task.interrupt), image_.view());
-      return status;
-    }
-    // What is damaged may be below all that is needed.
-    task.kept->Release(reduced);
-  }
-  const absl::Status status = decoder_.Decode(target, image_);
-  STOKER_CHECK(!status.ok() || image_.eighths == image.eighths);
-  return status;
 }
 
 std::optional<DecodeTarget> SampleMaker::NextTarget() const {

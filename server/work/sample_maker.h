@@ -13,10 +13,9 @@
 #include "server/augment/augmenter.h"
 #include "server/augment/image_plan.h"
 #include "server/augment/sample_sizes.h"
-#include "server/decode/decoder.h"
 #include "server/pack/span_writer.h"
 #include "server/read/dataset.h"
-#include "server/work/decoded_cache.h"
+#include "server/work/cached_decoder.h"
 #include "server/work/joiner.h"
 #include "server/work/sample_limits.h"
 #include "server/work/stage_clock.h"
@@ -162,12 +161,8 @@ class SampleMaker {
   absl::StatusOr<ImagePlan> PlanView(const Task& task, const ServerPipeline::Output& output, uint32_t number,
                                      ImageSize size);
 
-  // Makes all of views_ from the file that was opened last, which is in the source field `source`. It decodes the file
-  // once for each size that they want, or finds it decoded.
-  absl::Status MakeFromFile(const Task& task, int source, ImageSize size, v1::StageTimes& times);
-
-  // Decodes what `target` needs into image_. If `kept` has room, that is the whole image, which it then keeps.
-  absl::Status Decode(const Task& task, const DecodedCache::Image& image, ImageSize size, const DecodeTarget& target);
+  // Makes all of views_ from the file that was opened last. It is decoded once for each size that they want.
+  absl::Status MakeFromFile(const Task& task, ImageSize size, v1::StageTimes& times);
 
   // Returns what to decode next: the smallest size that any unmade view wants, and the region that covers what all
   // unmade views need. A file that cannot be decoded at a reduced size thus serves them all at once. None if all are
@@ -187,10 +182,9 @@ class SampleMaker {
   absl::Status BeginView(const Task& task, View& view, const SourceImage& image);
 
   const SampleLimits limits_;
-  Decoder decoder_;
-  DecodedImage image_;
+  CachedDecoder decoder_;
   Augmenter augmenter_;
-  Joiner joiner_{decoder_, image_, augmenter_};
+  Joiner joiner_{decoder_, augmenter_};
   SampleSizes sizes_;                          // of the sample in hand
   std::vector<uint8_t> dense_map_, made_map_;  // a map's pixels: as they came, and as the ops left them
   const SampleBytes* sample_ = nullptr;        // in hand, while MakeFixed runs

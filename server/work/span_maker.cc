@@ -180,10 +180,10 @@ std::optional<SpanMaker::Failure> SpanMaker::FinishPending(Job& job) {
 absl::Status SpanMaker::MakeJoined(Job& job, Place& place, SampleMaker::Waiting* waiting) {
   const ServerPipeline& pipeline = job.plan.pipeline();
   const MosaicDraw draw = job.plan.DrawMosaicAt(job.order, job.span.epoch, place.position);
-  const Joiner::Task task = {pipeline, job.dataset.schema(), draw, maker_.limits(), job.interrupt};
+  const Joiner::Task task = {pipeline, job.dataset.schema(), draw, maker_.limits(), job.interrupt, job.kept};
   Joiner& joiner = maker_.joiner();
   STOKER_RETURN_IF_ERROR(ReadTimed(job, place.sample));
-  STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, sample_, *job.header.mutable_times()));
+  STOKER_RETURN_IF_ERROR(joiner.Add(task, 0, place.sample, sample_, *job.header.mutable_times()));
   for (int cell = 1; cell < kMosaicCells && draw.joins; ++cell)
     STOKER_RETURN_IF_ERROR(AddPartner(job, task, cell, place));
   const SampleMaker::Task joined = {
@@ -197,7 +197,7 @@ absl::Status SpanMaker::AddPartner(Job& job, const Joiner::Task& task, int cell,
   const uint64_t partner = task.draw.partners[cell - 1], own = job.order.SampleAt(partner);
   const auto add = [&](uint64_t sample) {
     absl::Status status = ReadTimed(job, sample);
-    if (status.ok()) status = maker_.joiner().Add(task, cell, sample_, *job.header.mutable_times());
+    if (status.ok()) status = maker_.joiner().Add(task, cell, sample, sample_, *job.header.mutable_times());
     if (status.ok()) return status;
     return absl::Status(status.code(), absl::StrCat("its partner '", job.dataset.SampleName(sample), "' (id ", sample,
                                                     "), which Mosaic drew: ", status.message()));

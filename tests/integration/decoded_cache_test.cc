@@ -18,11 +18,13 @@ v1::ServerConfig JpegConfig(const std::string& decoded_cache) {
   return config;
 }
 
-LoaderOptions DecodedJob(const Cluster& cluster, uint64_t seed) {
+constexpr char kCrops[] = "ops { random_resized_crop { size: 32 } } ops { random_horizontal_flip {} }";
+constexpr char kMosaics[] = "ops { mosaic { size: 64 size: 64 } } ops { random_horizontal_flip {} }";
+
+LoaderOptions DecodedJob(const Cluster& cluster, uint64_t seed, const char* ops = kCrops) {
   LoaderOptions options;
   options.servers = cluster.addresses();
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      "ops { random_resized_crop { size: 32 } } ops { random_horizontal_flip {} }", &options.pipeline.emplace()));
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(ops, &options.pipeline.emplace()));
   options.batch_size = 8;
   options.seed = seed;
   options.span_samples = 4;
@@ -41,6 +43,16 @@ TEST(DecodedCacheTest, JobsOfOtherSeedsFindWhatIsDecodedAndHaveTheSameDigests) {
   }
   EXPECT_GT(with.server(0).decoded_cache().stats().hits, 60);
   EXPECT_THAT(with.server(0).decoded_cache().Text({}), testing::StartsWith("decoded cache: "));
+}
+
+TEST(DecodedCacheTest, ACellOfAMosaicIsFoundByWhoeverDecodedItsImage) {
+  Cluster with(1, JpegConfig("64MiB")), without(1, JpegConfig(""));
+  const EpochResult kept = RunEpoch(DecodedJob(with, 0, kMosaics)), plain = RunEpoch(DecodedJob(without, 0, kMosaics));
+  ASSERT_TRUE(kept.status.ok()) << kept.status;
+  EXPECT_EQ(kept.digest, plain.digest);
+  const DecodedCache::Stats stats = with.server(0).decoded_cache().stats();
+  EXPECT_GE(stats.hits + stats.misses, 4 * 60);
+  EXPECT_GT(stats.hits, 120);
 }
 
 TEST(DecodedCacheTest, IsAPartOfTheMemory) {
