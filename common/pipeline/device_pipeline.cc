@@ -473,6 +473,7 @@ class DevicePipeline::Builder {
     padded.set_dtype(made.dtype());
     padded.add_shape(op.rows());
     padded.mutable_shape()->MergeFrom(made.shape());
+    padded.set_sample_rate(made.sample_rate());
     made = padded;
     return absl::OkStatus();
   }
