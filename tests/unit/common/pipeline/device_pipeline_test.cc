@@ -663,6 +663,18 @@ TEST(DevicePipelineTest, RowsArePaddedAlsoAfterTheyAreConverted) {
   EXPECT_EQ(device->programs()[4].padded_rows, 3);
 }
 
+TEST(DevicePipelineTest, PaddedAudioKeepsItsSampleRate) {
+  v1::Pipeline pipeline;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("ops { to_padded { field: 'audio' rows: 9 } }", &pipeline));
+  v1::Field audio;
+  audio.set_name("audio"), audio.set_dtype(v1::DTYPE_INT16), audio.add_shape(2);
+  audio.set_kind(v1::FIELD_KIND_AUDIO), audio.set_max_bytes(160), audio.set_sample_rate(16000);
+  const auto device = DevicePipeline::Create(pipeline, {audio});
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_THAT(device->fields()[0].shape(), testing::ElementsAre(9, 2));
+  EXPECT_EQ(device->fields()[0].sample_rate(), 16000);
+}
+
 TEST(DevicePipelineTest, LabelsAndRowsThatDoNotFitAreRefused) {
   const std::string mix = "ops { cut_mix { field: 'soft' } } ", one_hot = "ops { one_hot { num_classes: 9 } } ";
   const std::string pad = "ops { to_padded { field: 'rows' rows: 7 } } ";
