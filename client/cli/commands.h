@@ -14,6 +14,8 @@ using Command = std::function<absl::StatusOr<int>()>;
 // Each of these adds a sub-command to `app`. If the user calls it, parsing sets `chosen` to what it does. `app` and
 // `chosen` must outlive the parsing.
 void AddList(CLI::App& app, Command& chosen);
+void AddStatus(CLI::App& app, Command& chosen);
+void AddCheck(CLI::App& app, Command& chosen);
 void AddDescribe(CLI::App& app, Command& chosen);
 void AddBench(CLI::App& app, Command& chosen);
 void AddPreview(CLI::App& app, Command& chosen);

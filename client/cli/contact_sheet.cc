@@ -1,17 +1,11 @@
 #include "client/cli/contact_sheet.h"
 
-#include <spng.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/cli/glyphs.h"
 #include "common/check.h"
 #include "common/fields/schema.h"
-#include "common/status_macros.h"
 
 namespace stoker {
 namespace {
@@ -176,11 +170,6 @@ int64_t HeightOf(std::span<const std::vector<std::string>> lines) {
   return most == 0 ? 0 : static_cast<int64_t>(most) * kGlyphStepY + kMargin / 2;
 }
 
-absl::Status ToStatus(int error) {
-  if (error == SPNG_OK) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("cannot encode the picture as PNG: ", spng_strerror(error)));
-}
-
 }  // namespace
 
 const Tensor* FindImages(const std::vector<Tensor>& fields) {
@@ -247,24 +236,6 @@ Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overla
       WriteLine(lines[number][line], top + tile_y + kMargin / 2 + line * kGlyphStepY, left, sheet);
   }
   return sheet;
-}
-
-absl::StatusOr<std::string> EncodePng(const Picture& picture) {
-  const std::unique_ptr<spng_ctx, decltype(&spng_ctx_free)> context(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
-  if (context == nullptr) return ToStatus(SPNG_EMEM);
-  spng_ihdr header = {.width = static_cast<uint32_t>(picture.width),
-                      .height = static_cast<uint32_t>(picture.height),
-                      .bit_depth = 8,
-                      .color_type = SPNG_COLOR_TYPE_TRUECOLOR};
-  STOKER_RETURN_IF_ERROR(ToStatus(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1)));
-  STOKER_RETURN_IF_ERROR(ToStatus(spng_set_ihdr(context.get(), &header)));
-  STOKER_RETURN_IF_ERROR(ToStatus(spng_encode_image(context.get(), picture.pixels.data(), picture.pixels.size(),
-                                                    SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE)));
-  int error = SPNG_OK;
-  size_t size = 0;
-  const std::unique_ptr<void, decltype(&std::free)> png(spng_get_png_buffer(context.get(), &size, &error), std::free);
-  STOKER_RETURN_IF_ERROR(ToStatus(error));
-  return std::string(static_cast<const char*>(png.get()), size);
 }
 
 }  // namespace stoker

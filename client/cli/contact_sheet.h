@@ -10,15 +10,10 @@
 #include "absl/status/statusor.h"
 #include "client/device/device.h"
 #include "client/loader/batch.h"
+#include "common/picture/picture.h"
 #include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
-
-// A picture of height × width pixels, of three bytes each: red, green, blue.
-struct Picture {
-  int64_t height = 0, width = 0;
-  std::vector<uint8_t> pixels;
-};
 
 // Returns the first field that looks like images, uint8 of N × height × width × 3, or like views of images, N × views ×
 // height × width × 3. Null if there is none.
@@ -59,9 +54,6 @@ Overlays FindOverlays(const Tensor& images, const std::vector<Tensor>& fields,
 // the end of `captions`.
 Picture ContactSheet(const Tensor& images, int64_t count, const Overlays& overlays = {},
                      std::span<const std::vector<std::string>> captions = {});
-
-// Returns the bytes of a PNG file of the picture. ResourceExhausted if there is no memory for it.
-absl::StatusOr<std::string> EncodePng(const Picture& picture);
 
 }  // namespace stoker
 

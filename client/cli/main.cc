@@ -13,6 +13,8 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   stoker list --servers cpu1:7077
       See which datasets and pipelines there are.
+  stoker status --servers cpu1:7077,cpu2:7077
+      See how busy they are, whether clients wait, and who is slow.
   stoker describe --servers cpu1:7077 --dataset imagenet --pipeline train.yaml
       Check whether this pipeline works, and see what comes out.
   stoker preview --servers cpu1:7077 --pipeline train.yaml --output sheet.png
@@ -32,10 +34,12 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   Command command;
   AddList(app, command);
+  AddStatus(app, command);
   AddDescribe(app, command);
   AddPreview(app, command);
   AddBench(app, command);
   AddDigest(app, command);
+  AddCheck(app, command);
   CLI11_PARSE(app, argc, argv);
 
   const absl::StatusOr<int> exit_code = command();

@@ -24,6 +24,9 @@ constexpr absl::Duration kUsualPatience = absl::Seconds(30);
 // How long other servers are waited for after the first one answered, where their answers are compared.
 constexpr absl::Duration kGrace = absl::Milliseconds(500);
 
+// The same where all are asked how they fare, and how long the first one is waited for.
+constexpr absl::Duration kStatusGrace = absl::Seconds(2), kStatusPatience = absl::Seconds(10);
+
 // How long names are waited for that are still being looked up where other ones have an address.
 constexpr absl::Duration kFirstNamePatience = absl::Seconds(2);
 
@@ -219,6 +222,21 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets() {
       *resolver_, *this, [this](const std::string& address, absl::Time deadline, Transport::Call& call) {
         return transport_->ListDatasets(address, deadline, call);
       });
+}
+
+absl::StatusOr<std::vector<Client::ServerStatus>> Client::Status() {
+  const absl::Time deadline = SteadyNow() + options_.connect_timeout.value_or(kStatusPatience);
+  const Found found = AwaitAddresses(*resolver_, options_, deadline);
+  if (found.addresses.empty())
+    return absl::NotFoundError(absl::StrCat("no server is known (", absl::StrJoin(found.missing, "; "), ")"));
+  const auto ask = [this](const std::string& address, absl::Time until, Transport::Call& call) {
+    return transport_->Status(address, until, call);
+  };
+  AskAll<v1::StatusResponse> all(ask, transport_.get(), deadline, kStatusGrace, /*patient=*/false);
+  std::vector<ServerStatus> servers;
+  for (auto& answer : all.Run({found.addresses.begin(), found.addresses.end()}))
+    servers.push_back({answer.address, std::move(answer.response)});
+  return servers;
 }
 
 absl::StatusOr<v1::ListClassesResponse> Client::ListClasses(const v1::ListClassesRequest& request) {

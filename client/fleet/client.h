@@ -66,6 +66,15 @@ class Client {
   // none can (see connect_timeout).
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets();
 
+  // How each server fares, in the order of their addresses. A server that cannot be reached, or does not answer soon
+  // after another one did, has an error of its own: Unimplemented where it is too old to tell. NotFound where the
+  // servers' names stand for none.
+  struct ServerStatus {
+    std::string address;
+    absl::StatusOr<v1::StatusResponse> status;
+  };
+  absl::StatusOr<std::vector<ServerStatus>> Status();
+
   // One page of what the servers' index knows of a dataset, from the first server that answers. Errors as of Describe;
   // servers that are too old to tell refuse with Unimplemented.
   absl::StatusOr<v1::ListClassesResponse> ListClasses(const v1::ListClassesRequest& request);

@@ -57,10 +57,11 @@ void Links::Begin(int id, absl::Time now) {
   link.begun = now;
 }
 
-void Links::Opened(int id, uint64_t stream_key, absl::Time now) {
+void Links::Opened(int id, const v1::Opened& opened, absl::Time now) {
   Link& link = links_.at(id);
   link.opened = true;
-  link.stream_key = stream_key;
+  link.stream_key = opened.stream_key();
+  link.takes_reports = opened.takes_reports();
   link.problem.clear();
   link.garbled = 0;
   link.hung = link.differs = false;

@@ -13,6 +13,7 @@
 #include "client/fleet/stats.h"
 #include "client/receive/span_stream.h"
 #include "client/schedule/backoff.h"
+#include "stoker/v1/data_service.pb.h"
 
 namespace stoker {
 
@@ -27,6 +28,7 @@ struct Link {
   bool opened = false;                 // The server opened the stream.
   std::shared_ptr<SpanStream> stream;  // Null between attempts.
   uint64_t stream_key = 0;             // What the server calls the stream, once it is open.
+  bool takes_reports = false;          // It wants to know how the job fares.
 
   absl::Time begun, opened_at;  // When the stream was begun, and when the server opened it.
   absl::Time next_attempt = absl::InfinitePast();
@@ -62,7 +64,7 @@ class Links {
   // What became of a link. Each requires that the link is there, which it is while it has a stream.
   void Begin(int id, absl::Time now);
   void SetStream(int id, std::shared_ptr<SpanStream> stream) { links_.at(id).stream = std::move(stream); }
-  void Opened(int id, uint64_t stream_key, absl::Time now);
+  void Opened(int id, const v1::Opened& opened, absl::Time now);
   void Received(int id);
   void Draining(int id) { links_.at(id).problem = "shutting down"; }
   void Hung(int id);

@@ -20,6 +20,9 @@ constexpr absl::Duration kPollInterval = absl::Milliseconds(20);
 // How often names are looked up, and files read again, of servers, certificates and tokens.
 constexpr absl::Duration kResolveInterval = absl::Seconds(2);
 
+// How often servers are told how long the job waited.
+constexpr absl::Duration kReportInterval = absl::Seconds(1);
+
 // A server may claim no more than so many workers: windows are in proportion to them.
 constexpr uint32_t kMostParallelism = 1 << 14;
 
@@ -61,6 +64,7 @@ SpanSource::SpanSource(Options options)
       description_(std::move(options.description)),
       fields_(description_.fields().begin(), description_.fields().end()),
       layout_(fields_),
+      waited_(std::move(options.waited)),
       verify_(options.verify),
       on_difference_(std::move(options.on_difference)),
       secret_(uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
@@ -105,6 +109,7 @@ void SpanSource::Poll() {
     SettleRefusals();
     TellDifferences();
     SendWants(/*hedge=*/true);
+    Report();
     absl::MutexLock lock(&mutex_);
     if (!stopping_) changed_.WaitWithTimeout(&mutex_, kPollInterval);
     if (stopping_) return;
@@ -177,6 +182,22 @@ void SpanSource::RefuseOtherData() {
   for (const auto& [ticket, request] : failed) request->done(status);
 }
 
+// Tells each server its part of what the job waited since they were told last. What nobody hears is not told later.
+void SpanSource::Report() {
+  if (SteadyNow() < report_at_) return;
+  report_at_ = SteadyNow() + kReportInterval;
+  const absl::Duration waited = waited_();  // It may take another lock.
+  const absl::Duration news = waited - std::exchange(reported_, waited);
+  if (news <= absl::ZeroDuration()) return;
+  std::vector<std::shared_ptr<SpanStream>> streams;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [id, link] : links_.all())
+      if (link.stream != nullptr && link.opened && link.takes_reports) streams.push_back(link.stream);
+  }
+  for (const auto& stream : streams) stream->Report(news / static_cast<int64_t>(streams.size()));
+}
+
 SpanSource::Hopeless SpanSource::HopelessOf(int id) const {
   const Link& link = links_.at(id);
   return {link.address, link.connection, link.stream};
@@ -206,7 +227,7 @@ absl::Status SpanSource::OnOpened(int id, const v1::Opened& opened) {
     absl::MutexLock lock(&mutex_);
     const Link& link = links_.at(id);
     if (link.opened) return absl::InternalError("the server opened the stream twice");
-    links_.Opened(id, opened.stream_key(), SteadyNow());
+    links_.Opened(id, opened, SteadyNow());
     // All connections to a server share its workers.
     const int connections = client_->options().connections;
     const int workers = static_cast<int>(std::clamp<uint32_t>(opened.parallelism(), 1, kMostParallelism));

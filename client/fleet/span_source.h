@@ -43,6 +43,8 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
     v1::Open open;                     // Each stream is opened with it.
     v1::DescribeResponse description;  // Every server must agree with it.
     Scheduler::Options scheduler;
+    // How long the job has waited for spans so far, which servers are told.
+    std::function<absl::Duration()> waited = [] { return absl::ZeroDuration(); };
     double verify = 0;  // The share of spans to check, from 0 to 1, where there are two servers or more.
     // Called with DataLoss, which names the sample and the servers, for the first differences that are found.
     std::function<void(const absl::Status&)> on_difference = [](const absl::Status&) {};
@@ -97,6 +99,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   void Connect() ABSL_LOCKS_EXCLUDED(mutex_);
   void Expire() ABSL_LOCKS_EXCLUDED(mutex_);
   void RefuseOtherData() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Report() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A stream that is given up for staying silent, and the connection that it has.
   struct Hopeless {
@@ -182,6 +185,7 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   const v1::DescribeResponse description_;
   const std::vector<v1::Field> fields_;  // the description's
   const SpanLayout layout_;              // of these
+  const std::function<absl::Duration()> waited_;
   const double verify_;
   const std::function<void(const absl::Status&)> on_difference_;
   const uint64_t secret_;  // See LookAt.
@@ -200,7 +204,10 @@ class SpanSource : public std::enable_shared_from_this<SpanSource> {
   bool telling_ ABSL_GUARDED_BY(mutex_) = false;
   absl::CondVar checked_;  // Signalled when there are fewer of them.
 
-  std::optional<uint64_t> look_ups_;  // Client::LookUps() that the links are of. Only the poller's thread touches it.
+  // Only the poller's thread touches these.
+  std::optional<uint64_t> look_ups_;  // Client::LookUps() that the links are of.
+  absl::Duration reported_;           // What servers were told of `waited`,
+  absl::Time report_at_;              // and when they are told again.
   std::thread poller_;
 };
 

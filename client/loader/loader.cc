@@ -129,6 +129,11 @@ class Loader::Impl {
     return !begun_.empty() && begun_.front().id == id;
   }
 
+  // How long Next() waited so far, now included.
+  absl::Duration Waited() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return stats_.waited + (awaiting_since_.has_value() ? SteadyNow() - *awaiting_since_ : absl::ZeroDuration());
+  }
+
   // Waits until the batch, which is the next one, is whole, or another one is next, or `until`. Returns the batch's
   // own error if it has one. The wait has an end: Cancel, or progress_timeout.
   absl::Status AwaitNext(uint64_t id, absl::Time until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -172,7 +177,8 @@ class Loader::Impl {
   std::optional<uint64_t> iterating_ ABSL_GUARDED_BY(mutex_);  // The epoch whose end is still to be told.
   std::deque<Begun> begun_ ABSL_GUARDED_BY(mutex_);            // Batches come in the order of the plan.
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;               // Begun::id of the next batch.
-  std::optional<absl::Time> waiting_since_ ABSL_GUARDED_BY(mutex_);  // Since when the next batch is waited for.
+  std::optional<absl::Time> waiting_since_ ABSL_GUARDED_BY(mutex_);   // Since when the next batch is waited for.
+  std::optional<absl::Time> awaiting_since_ ABSL_GUARDED_BY(mutex_);  // While a thread waits: since when.
   absl::Time last_arrival_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   LoaderStats stats_ ABSL_GUARDED_BY(mutex_);
 };
@@ -191,6 +197,11 @@ Loader::Impl::Impl(OpenedJob job)
                               .description = job_.description,
                               .scheduler = {.max_bytes = job_.options.prefetch_bytes,
                                             .late = {.least_deadline = job_.options.span_deadline}},
+                              .waited =
+                                  [this] {
+                                    absl::MutexLock lock(&mutex_);
+                                    return Waited();
+                                  },
                               .verify = job_.options.verify,
                               .on_difference = [this](const absl::Status& status) { OnDifference(status); }})),
       stage_(job_.options.device, job_.device_pipeline, layout_, job_.options.seed) {
@@ -310,11 +321,14 @@ absl::Status Loader::Impl::AwaitNext(uint64_t id, absl::Time until) {
   const auto stalled_at = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return std::max(*waiting_since_, last_arrival_) + job_.options.progress_timeout;
   };
-  const absl::Time begun = SteadyNow();
-  if (!waiting_since_.has_value()) waiting_since_ = begun;
+  awaiting_since_ = SteadyNow();
+  if (!waiting_since_.has_value()) waiting_since_ = awaiting_since_;
   absl::Status status;
   while (incomplete() && status.ok() && SteadyNow() < until) {
-    if (!error_.ok()) return error_;  // It came meanwhile, see OnDifference.
+    if (!error_.ok()) {  // It came meanwhile, see OnDifference.
+      status = error_;
+      break;
+    }
     changed_.WaitWithTimeout(&mutex_, std::min(stalled_at(), until) - SteadyNow());
     if (cancelled_)
       status = absl::CancelledError("the loader was cancelled");
@@ -322,7 +336,8 @@ absl::Status Loader::Impl::AwaitNext(uint64_t id, absl::Time until) {
       status = absl::DeadlineExceededError(absl::StrCat(
           "no span arrived for ", absl::FormatDuration(job_.options.progress_timeout), " (", source_->Problems(), ")"));
   }
-  stats_.waited += SteadyNow() - begun;
+  stats_.waited = Waited();
+  awaiting_since_.reset();
   if (!status.ok() || !IsNext(id)) return status;
   return begun_.front().assembly.status();
 }
@@ -516,6 +531,7 @@ LoaderStats Loader::Impl::stats() const {
   {
     absl::MutexLock lock(&mutex_);
     stats = stats_;
+    stats.waited = Waited();
   }
   static_cast<FleetStats&>(stats) = source_->stats();
   stats.transformed = stage_.transformed();

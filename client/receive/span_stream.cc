@@ -73,6 +73,12 @@ void SpanStream::Cancel(const SpanId& span) {
   Write(request);
 }
 
+void SpanStream::Report(absl::Duration waited) {
+  v1::StreamRequest request;
+  request.mutable_report()->set_waited(static_cast<uint64_t>(absl::ToInt64Nanoseconds(waited)));
+  Write(request);
+}
+
 void SpanStream::HalfClose() {
   absl::MutexLock lock(&mutex_);
   half_close_wanted_ = true;

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "common/identity/span_id.h"
 #include "common/wire/span_codec.h"
 #include "grpcpp/channel.h"
@@ -53,6 +54,9 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
 
   // Takes a want back. Its span may come all the same.
   void Cancel(const SpanId& span);
+
+  // Tells the server how long the job waited: see v1::Report. Only for one that takes reports.
+  void Report(absl::Duration waited);
 
   // Says that nothing more will be wanted: the server sends what it owes and ends the stream.
   void HalfClose();

@@ -142,6 +142,10 @@ absl::StatusOr<v1::ListDatasetsResponse> Transport::ListDatasets(const std::stri
   return Ask(&v1::DataService::Stub::ListDatasets, address, v1::ListDatasetsRequest(), deadline, call);
 }
 
+absl::StatusOr<v1::StatusResponse> Transport::Status(const std::string& address, absl::Time deadline, Call& call) {
+  return Ask(&v1::DataService::Stub::Status, address, v1::StatusRequest(), deadline, call);
+}
+
 absl::StatusOr<v1::ListClassesResponse> Transport::ListClasses(const std::string& address,
                                                                const v1::ListClassesRequest& request,
                                                                absl::Time deadline, Call& call) {

@@ -53,6 +53,7 @@ class Transport {
   absl::StatusOr<v1::DescribeResponse> Describe(const std::string& address, const v1::DescribeRequest& request,
                                                 absl::Time deadline, Call& call);
 
+  absl::StatusOr<v1::StatusResponse> Status(const std::string& address, absl::Time deadline, Call& call);
   absl::StatusOr<v1::ListClassesResponse> ListClasses(const std::string& address, const v1::ListClassesRequest& request,
                                                       absl::Time deadline, Call& call);
   absl::StatusOr<v1::ListSamplesResponse> ListSamples(const std::string& address, const v1::ListSamplesRequest& request,

@@ -2,6 +2,7 @@
 
 #include <civetweb.h>
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <string_view>
@@ -19,6 +20,7 @@ constexpr char kThreads[] = "8";
 constexpr char kTimeoutMs[] = "2000";  // of a request, so that who sends nothing holds no thread for long
 
 constexpr std::string_view kBearer = "Bearer ";
+constexpr size_t kMostValueBytes = 512;  // of a query
 
 // Whether both are equal; how long that takes tells nothing of where they differ.
 bool AreEqual(std::string_view a, std::string_view b) {
@@ -28,9 +30,17 @@ bool AreEqual(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
+// Returns the value of `name` in the query of a URL; "" where there is none, or more than kMostValueBytes.
+std::string ValueOf(std::string_view query, const char* name) {
+  std::array<char, kMostValueBytes> value = {};
+  const int bytes = mg_get_var(query.data(), query.size(), name, value.data(), value.size());
+  return bytes < 0 ? "" : std::string(value.data(), static_cast<size_t>(bytes));
+}
+
 const char* Reason(int status) {
   switch (status) {
     case 200: return "OK";
+    case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
@@ -80,7 +90,13 @@ AdminServer::Page AdminServer::Answer(const mg_connection* connection) const {
     if (!text.starts_with(kBearer) || !AreEqual(text.substr(kBearer.size()), options_.token))
       return {.status = 401, .body = "send the token of admin.token_file: Authorization: Bearer …\n"};
   }
-  if (route != options_.routes.end()) return route->second.make();
+  if (route != options_.routes.end()) {
+    Page page =
+        route->second.make([text = std::string_view(request->query_string == nullptr ? "" : request->query_string)](
+                               const char* name) { return ValueOf(text, name); });
+    if (route->second.is_open) page.headers += "Access-Control-Allow-Origin: *\r\n";
+    return page;
+  }
   std::vector<std::string> paths;
   for (const auto& [known, unused] : options_.routes) paths.push_back(known);
   return {.status = 404, .body = absl::StrCat("there is no such page; there are ", absl::StrJoin(paths, ", "), "\n")};
@@ -97,7 +113,7 @@ int AdminServer::OnRequest(mg_connection* connection, void* server) {
   const std::string head = absl::StrCat("HTTP/1.1 ", page.status, " ", Reason(page.status),
                                         "\r\nContent-Type: ", page.type, "\r\nContent-Length: ", page.body.size(),
                                         "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-                                        page.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+                                        page.headers, page.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
                                         page.status == 405 ? "Allow: GET, HEAD\r\n" : "", "Connection: close\r\n\r\n");
   mg_write(connection, head.data(), head.size());
   if (has_body) mg_write(connection, page.body.data(), page.body.size());

@@ -22,11 +22,15 @@ class AdminServer {
     int status = 200;
     std::string type = "text/plain; charset=utf-8";
     std::string body;
+    std::string headers = {};  // more of them, each with its end: "Name: value\r\n"
   };
 
+  // What stands behind the '?' of a request, decoded: the value of a name, or "".
+  using Query = std::function<std::string(const char* name)>;
+
   struct Route {
-    std::function<Page()> make;
-    bool is_open = false;  // It is answered without the token.
+    std::function<Page(const Query&)> make;
+    bool is_open = false;  // It is answered without the token, and to pages of any origin.
   };
 
   struct Options {

@@ -62,6 +62,12 @@ absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
     return absl::InvalidArgumentError(absl::StrCat(
         "admin.listen: ", config.listen(),
         " is open to other machines; give it a token (admin.token_file), or write 127.0.0.1:", admin.port));
+  admin.peers = {config.peers().begin(), config.peers().end()};
+  admin.preview = config.preview();
+  for (const std::string& peer : admin.peers)
+    if (!absl::StartsWith(peer, "http://") && !absl::StartsWith(peer, "https://"))
+      return absl::InvalidArgumentError(
+          absl::StrCat("admin.peers: '", peer, "' is no URL of an admin address, such as http://cpu2:7078"));
   if (config.token_file().empty()) return absl::OkStatus();
   std::ifstream file(config.token_file());
   std::getline(file, admin.token);

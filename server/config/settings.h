@@ -24,6 +24,8 @@ struct AdminSettings {
   std::string host;
   int port = 0;
   std::string token;  // that requests must bear; empty: none
+  std::vector<std::string> peers;
+  bool preview = false;
 };
 
 // A server's configuration with every default filled in and every text parsed. A plain value.

@@ -1,16 +1,24 @@
 // stokerd: serves datasets as streams of decoded and augmented samples.
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/config/watched_file.h"
 #include "common/config/yaml_proto.h"
+#include "common/host/host_check.h"
 #include "common/ops/loaded_ops.h"
 #include "common/status_macros.h"
 #include "server/config/effective.h"
@@ -18,10 +26,13 @@
 #include "server/config/settings.h"
 #include "server/decode/other.h"
 #include "server/main/check.h"
+#include "server/main/config_watch.h"
+#include "server/main/idle_exit.h"
 #include "server/main/index_command.h"
 #include "server/main/library_logs.h"
 #include "server/main/prepare_command.h"
 #include "server/main/reload.h"
+#include "server/main/role.h"
 #include "server/main/scan_command.h"
 #include "server/main/server.h"
 #include "server/main/supervisor.h"
@@ -37,6 +48,9 @@ namespace {
 // How often the log says what was done, where something was.
 constexpr absl::Duration kReportPeriod = absl::Minutes(1);
 
+// How long servers of --role auto wait for the job's next stream until it counts as over.
+constexpr double kJobIsOverSeconds = 120;
+
 constexpr char kExamples[] = R"(Examples:
   stokerd serve --data /data/imagenet/train
       Serve a folder of class folders on 127.0.0.1:7077, under the name `train`.
@@ -46,6 +60,8 @@ constexpr char kExamples[] = R"(Examples:
       Serve made-up samples, to measure everything but decoding.
   stokerd serve --data /data/imagenet/train --ops my_ops.py
       Offer ops of your own too, which pipelines name as any other.
+  stokerd serve --role auto --config stokerd.yaml -- python train.py
+      On each machine of a heterogeneous SageMaker cluster: serve, or train from those that do.
   stokerd check --config /etc/stoker/stokerd.yaml
       Say what is wrong with a configuration, its datasets or their storage. Exits 0 or 1.
   stokerd config --config /etc/stoker/stokerd.yaml
@@ -74,6 +90,11 @@ struct Flags {
   uint32_t workers = 0;
   std::vector<std::string> ops;
   bool insecure = false;
+  bool host = false;  // of `check`
+  // Of `serve`.
+  std::string role;
+  std::vector<std::string> server_groups, command;
+  double idle_seconds = 0;  // 0: not given
   ContentCheck content;
 };
 
@@ -136,6 +157,23 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_flag("--insecure", flags.insecure, "Answer without TLS on an address that other machines reach");
 }
 
+void AddServeFlags(CLI::App& command, Flags& flags) {
+  command
+      .add_option("--exit-when-idle", flags.idle_seconds,
+                  "Stop, as SIGTERM does, when there were streams and there have been none for so long [never]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  auto* role = command
+                   .add_option("--role", flags.role,
+                               "auto: in a heterogeneous SageMaker cluster, serve where there are no accelerators, "
+                               "and run COMMAND elsewhere, with the servers' addresses in STOKER_SERVERS [serve]")
+                   ->check(CLI::IsMember({"auto", "serve"}));
+  command.add_option("--server-group", flags.server_groups, "An instance group that serves (may be repeated)")
+      ->needs(role)
+      ->type_name("NAME");
+  command.add_option("COMMAND", flags.command, "After --: what to run where --role auto does not serve")->needs(role);
+}
+
 // The file's configuration with the flags laid over it.
 absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   v1::ServerConfig config;
@@ -168,6 +206,40 @@ absl::StatusOr<v1::ServerConfig> Configuration(const Flags& flags) {
   return config;
 }
 
+// Where SageMaker tells a machine what the cluster is.
+std::string ResourceConfigPath() {
+  const char* const given = std::getenv("STOKER_RESOURCE_CONFIG");
+  return given == nullptr ? "/opt/ml/input/config/resourceconfig.json" : given;
+}
+
+// Takes the role of this machine. Returns where it serves; elsewhere the command takes this process's place, or, where
+// there is none, the servers' addresses are printed and the process ends.
+absl::Status TakeRole(Flags& flags) {
+  if (flags.role != "auto") return absl::OkStatus();
+  STOKER_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(ResourceConfigPath()));
+  STOKER_ASSIGN_OR_RETURN(const Role role, RoleOf(text, flags.server_groups));
+  if (role.serves) {
+    if (flags.idle_seconds == 0) flags.idle_seconds = kJobIsOverSeconds;
+    return absl::OkStatus();
+  }
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
+  const std::string servers = absl::StrJoin(role.servers, ",", [&settings](std::string* out, const std::string& host) {
+    absl::StrAppend(out, host, ":", settings.port);
+  });
+  if (flags.command.empty()) {
+    std::printf("%s\n", servers.c_str());
+    std::fflush(stdout);
+    std::_Exit(0);
+  }
+  setenv("STOKER_SERVERS", servers.c_str(), 1);
+  std::vector<char*> arguments;
+  for (std::string& word : flags.command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  return absl::NotFoundError(absl::StrCat("--role auto: cannot run '", flags.command[0], "': ", std::strerror(errno)));
+}
+
 // Loads the configuration's own ops, before any op is used. `processes` of Python are started for those in Python.
 absl::Status LoadOwnOps(const v1::ServerConfig& config, const Settings& settings, int processes) {
   STOKER_ASSIGN_OR_RETURN(
@@ -181,7 +253,8 @@ absl::Status LoadOwnOps(const v1::ServerConfig& config, const Settings& settings
   return absl::OkStatus();
 }
 
-absl::Status Serve(const Flags& flags) {
+absl::Status Serve(Flags& flags) {
+  STOKER_RETURN_IF_ERROR(TakeRole(flags));
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
   RaiseFileLimit();
@@ -201,6 +274,11 @@ absl::Status Serve(const Flags& flags) {
   NotifyReady(absl::StrCat("listening on ", server->address()));
   ServiceLog& service = server->service_log();
   auto reloader = std::make_unique<Reloader>(server.get(), config, [flags] { return Configuration(flags); });
+  std::optional<ConfigWatch> watch;
+  if (!flags.config_file.empty()) watch.emplace(flags.config_file, [&] { reloader->ReloadIfOther(); });
+  std::optional<IdleExit> idle;
+  if (flags.idle_seconds > 0)
+    idle.emplace(absl::Seconds(flags.idle_seconds), [&server] { return server->streams(0).second; });
   RawCache::Stats cached;
   DecodedCache::Stats decoded;
   const auto report = [&] {
@@ -219,6 +297,8 @@ absl::Status Serve(const Flags& flags) {
                                         .report = report,
                                         .healthy = [&] { return server->Healthy(); },
                                         .reload = [&] { reloader->Reload(); }});
+  watch.reset();
+  idle.reset();
   UnblockStopSignals();
   const absl::Duration drain = server->settings().drain;
   spdlog::info("{}: finishing what clients are owed, for at most {}", signal, absl::FormatDuration(drain));
@@ -235,6 +315,10 @@ absl::Status Serve(const Flags& flags) {
 
 absl::Status RunCheck(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  if (flags.host) {
+    std::fputs(HostReport(CheckHost(Host::This(), HostRole::kServer)).c_str(), stdout);
+    if (config.datasets().empty()) return absl::OkStatus();
+  }
   v1::LogConfig quiet;
   quiet.set_level(v1::LOG_LEVEL_WARNING);
   SetUpLog(quiet);
@@ -277,9 +361,11 @@ int Main(int argc, char** argv) {
       config_flags;  // Apart: a subcommand that was not called still reads its variables.
   CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
   AddFlags(*serve, serve_flags);
+  AddServeFlags(*serve, serve_flags);
   serve->footer(kExamples);
   CLI::App* check = app.add_subcommand("check", "Validate a configuration and sample its datasets");
   AddFlags(*check, check_flags);
+  check->add_flag("--host", check_flags.host, "Look at this machine too: limits, swap, NUMA, network, clock");
   check->add_flag("--content", check_flags.content.read_all,
                   "Read every sample, compare it with the index, and print a hash of all bytes");
   check->add_option("--save", check_flags.content.save, "Likewise, and write each sample's SHA-256 to a file")

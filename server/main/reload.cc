@@ -21,6 +21,10 @@ const std::set<std::string>& ReloadedKeys() {
   return keys;
 }
 
+bool AreEqual(const absl::StatusOr<v1::ServerConfig>& a, const absl::StatusOr<v1::ServerConfig>& b) {
+  return a.ok() && b.ok() ? MessageDifferencer::Equals(*a, *b) : a.status() == b.status();
+}
+
 }  // namespace
 
 std::vector<std::string> KeysForNextStart(const v1::ServerConfig& was, const v1::ServerConfig& is) {
@@ -39,7 +43,9 @@ std::vector<std::string> KeysForNextStart(const v1::ServerConfig& was, const v1:
 }
 
 Reloader::Reloader(Server* server, v1::ServerConfig config, std::function<absl::StatusOr<v1::ServerConfig>()> read)
-    : server_(server), read_(std::move(read)), config_(std::move(config)), thread_([this] { Run(); }) {}
+    : server_(server), read_(std::move(read)), config_(std::move(config)), read_last_(config_), thread_([this] {
+        Run();
+      }) {}
 
 Reloader::~Reloader() {
   {
@@ -51,6 +57,11 @@ Reloader::~Reloader() {
 
 void Reloader::Reload() {
   absl::MutexLock lock(&mutex_);
+  asked_ = busy_ = anyway_ = true;
+}
+
+void Reloader::ReloadIfOther() {
+  absl::MutexLock lock(&mutex_);
   asked_ = busy_ = true;
 }
 
@@ -61,6 +72,7 @@ bool Reloader::busy() const {
 
 void Reloader::Run() {
   while (true) {
+    bool anyway = false;
     {
       absl::MutexLock lock(&mutex_);
       busy_ = asked_;
@@ -68,9 +80,13 @@ void Reloader::Run() {
       mutex_.Await(absl::Condition(&work));
       if (closing_) return;
       asked_ = false;
+      anyway = std::exchange(anyway_, false);
     }
+    auto fresh = read_();
+    if (!anyway && AreEqual(fresh, read_last_)) continue;
+    read_last_ = fresh;
     NotifyReloading();
-    const absl::Status status = Apply();
+    const absl::Status status = fresh.ok() ? Apply(*std::move(fresh)) : fresh.status();
     server_->NoteReload(status.ok());
     if (status.ok()) {
       spdlog::info("the configuration was read again: new streams use it");
@@ -81,8 +97,7 @@ void Reloader::Run() {
   }
 }
 
-absl::Status Reloader::Apply() {
-  STOKER_ASSIGN_OR_RETURN(v1::ServerConfig fresh, read_());
+absl::Status Reloader::Apply(v1::ServerConfig fresh) {
   STOKER_RETURN_IF_ERROR(server_->Replace(config_, fresh));
   SetLogLevel(fresh.log().level());
   const std::vector<std::string> later = KeysForNextStart(config_, fresh);

@@ -29,19 +29,24 @@ class Reloader {
   // Reads it again soon. Returns at once. The log says what came of it.
   void Reload();
 
+  // Likewise, but does nothing where it is what was read last, good or not: its file changed.
+  void ReloadIfOther();
+
   // Returns whether it is at work.
   bool busy() const;
 
  private:
   void Run();
-  absl::Status Apply();
+  absl::Status Apply(v1::ServerConfig fresh);
 
   Server* const server_;
   const std::function<absl::StatusOr<v1::ServerConfig>()> read_;
-  v1::ServerConfig config_;  // what the server has now; used by the thread alone
+  v1::ServerConfig config_;                     // what the server has now; used by the thread alone,
+  absl::StatusOr<v1::ServerConfig> read_last_;  // as this is
 
   mutable absl::Mutex mutex_;
   bool asked_ ABSL_GUARDED_BY(mutex_) = false;
+  bool anyway_ ABSL_GUARDED_BY(mutex_) = false;  // also where it is what was read last
   bool busy_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

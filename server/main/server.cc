@@ -333,7 +333,7 @@ absl::Status Server::StartAdmin() {
   STOKER_ASSIGN_OR_RETURN(
       admin_,
       AdminServer::Start({.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
-  spdlog::info("admin: http://{}/metrics, and /healthz, /readyz, /status, /config", admin_->address());
+  spdlog::info("admin: http://{}/ for people, and /metrics, /healthz, /readyz, /status, /config", admin_->address());
   return absl::OkStatus();
 }
 

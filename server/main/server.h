@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -23,6 +24,7 @@
 #include "server/main/credentials.h"
 #include "server/main/freed_memory.h"
 #include "server/main/periodic.h"
+#include "server/main/preview.h"
 #include "server/main/pulse.h"
 #include "server/read/staged/staging.h"
 #include "server/request/access.h"
@@ -108,6 +110,14 @@ class Server {
 
   // Counts what streams do.
   ServiceLog& service_log() { return service_.log(); }
+
+  // See DataService::Streams.
+  std::pair<std::vector<DataService::OpenStream>, size_t> streams(size_t most) { return service_.Streams(most); }
+
+  // See preview.h.
+  absl::StatusOr<std::string> DrawSamples(const std::string& dataset, uint64_t first) {
+    return stoker::DrawSamples(*engine_, dataset, first);
+  }
 
   // Takes up what `config` says of certificates, of who may read what, and of quotas: all of it or, on an error,
   // nothing. Streams that are open go on as they are; new connections and streams get the new. FailedPrecondition for a

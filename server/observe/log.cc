@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -83,6 +84,36 @@ class StderrSink : public spdlog::sinks::base_sink<std::mutex> {
   LineWriter writer_;  // Last: its thread ends before the formatter goes.
 };
 
+// Keeps problems for whoever asks.
+class ProblemSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  ProblemSink() { set_level(spdlog::level::warn); }
+
+  std::vector<LoggedProblem> Recent() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const absl::Time begin = absl::Now() - absl::Hours(1);
+    while (!problems_.empty() && problems_.back().time < begin) problems_.pop_back();
+    return {problems_.begin(), problems_.end()};
+  }
+
+ private:
+  static constexpr size_t kMost = 200;
+
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (problems_.size() == kMost) problems_.pop_back();
+    problems_.push_front(
+        {absl::FromChrono(message.time), message.level >= spdlog::level::err, std::string(Capped(message))});
+  }
+  void flush_() override {}
+
+  std::deque<LoggedProblem> problems_;  // the newest first
+};
+
+std::shared_ptr<ProblemSink>& Problems() {
+  static std::shared_ptr<ProblemSink> sink;
+  return sink;
+}
+
 std::shared_ptr<StderrSink>& Sink() {
   static std::shared_ptr<StderrSink> sink;
   return sink;
@@ -98,9 +129,14 @@ void SetUpLog(const v1::LogConfig& config) {
     formatter->add_flag<TextMessage>('*').set_pattern("%Y-%m-%d %H:%M:%S.%e %L %*");
   }
   Sink() = std::make_shared<StderrSink>(std::move(formatter));
-  auto logger = std::make_shared<spdlog::logger>("stokerd", Sink());
+  Problems() = std::make_shared<ProblemSink>();
+  auto logger = std::make_shared<spdlog::logger>("stokerd", spdlog::sinks_init_list{Sink(), Problems()});
   logger->set_level(Level(config.level()));
   spdlog::set_default_logger(std::move(logger));
+}
+
+std::vector<LoggedProblem> RecentProblems() {
+  return Problems() == nullptr ? std::vector<LoggedProblem>() : Problems()->Recent();
 }
 
 void FlushLog() {

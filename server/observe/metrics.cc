@@ -13,18 +13,22 @@ namespace {
 const prometheus::Histogram::BucketBoundaries kSeconds = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2,
                                                           3e-2, 1e-1, 3e-1, 1,    3,    10};
 
+// Seconds of a call, from one that is answered at once to a stream that lasts for an epoch of hours.
+const prometheus::Histogram::BucketBoundaries kCallSeconds = {1e-3, 1e-2, 1e-1, 1, 10, 60, 600, 3600, 6 * 3600};
+
 constexpr double kNanosecond = 1e-9;
 
 // A stage by its name, and what a span's header says of it.
 struct Stage {
   const char* name;
   uint64_t (v1::StageTimes::*nanoseconds)() const;
+  void (v1::StageTimes::*set)(uint64_t nanoseconds);
 };
-constexpr Stage kStageList[] = {{"read", &v1::StageTimes::read},
-                                {"decode", &v1::StageTimes::decode},
-                                {"augment", &v1::StageTimes::augment},
-                                {"own_ops", &v1::StageTimes::own_ops},
-                                {"pack", &v1::StageTimes::pack}};
+constexpr Stage kStageList[] = {{"read", &v1::StageTimes::read, &v1::StageTimes::set_read},
+                                {"decode", &v1::StageTimes::decode, &v1::StageTimes::set_decode},
+                                {"augment", &v1::StageTimes::augment, &v1::StageTimes::set_augment},
+                                {"own_ops", &v1::StageTimes::own_ops, &v1::StageTimes::set_own_ops},
+                                {"pack", &v1::StageTimes::pack, &v1::StageTimes::set_pack}};
 
 // Counts `samples` samples that took `seconds` in all, each as their mean.
 void Observe(prometheus::Histogram& histogram, double seconds, uint64_t samples) {
@@ -73,11 +77,16 @@ Metrics::Metrics()
       blocked_(Counters("stoker_send_blocked_seconds_total",
                         "Time that spans were ready and waited for their client's connection to take them.",
                         registry_)),
+      waited_(Counters("stoker_client_wait_seconds_total",
+                       "Time that clients waited for batches, as they report it to all of their servers together.",
+                       registry_)),
       busy_(Counters("stoker_worker_busy_seconds_total", "Time that workers made samples.", registry_)),
       refused_(Counters("stoker_streams_refused_total", "Streams that ended before they were open.", registry_)),
       streams_(Named(prometheus::BuildGauge(), "stoker_streams_active", "Streams that are open.", registry_)),
       stages_(Named(prometheus::BuildHistogram(), "stoker_stage_duration_seconds",
                     "Time of one sample in a stage, as the mean of its span.", registry_)),
+      calls_(Named(prometheus::BuildHistogram(), "grpc_server_call_duration_seconds",
+                   "Time from the begin of a call to its end.", registry_)),
       busy_of_all_(busy_.Add({})),
       refused_of_all_(refused_.Add({})) {
   static_assert(std::size(kStageList) == kStages);
@@ -102,6 +111,7 @@ Metrics::OfDataset& Metrics::Of(const std::string& dataset) {
                   .pipeline = &errors_.Add(with("reason", "pipeline")),
                   .sent = &sent_.Add(label),
                   .blocked = &blocked_.Add(label),
+                  .waited = &waited_.Add(label),
                   .streams = &streams_.Add(label)};
   for (int i = 0; i < kStages; ++i) of.stages[i] = &stages_.Add(with("stage", kStageList[i].name), kSeconds);
   return datasets_.emplace(dataset, of).first->second;
@@ -145,6 +155,38 @@ void Metrics::Sent(const std::string& dataset, uint64_t bytes, absl::Duration ta
   OfDataset& of = Of(dataset);
   of.sent->Increment(static_cast<double>(bytes));
   of.blocked->Increment(std::max(absl::ToDoubleSeconds(taken), 0.0));
+}
+
+void Metrics::Waited(const std::string& dataset, absl::Duration waited) {
+  absl::MutexLock lock(&mutex_);
+  Of(dataset).waited->Increment(absl::ToDoubleSeconds(waited));
+}
+
+void Metrics::Called(const std::string& method, absl::StatusCode code, absl::Duration taken) {
+  calls_
+      .Add({{"grpc_method", "stoker.v1.DataService/" + method}, {"grpc_status", absl::StatusCodeToString(code)}},
+           kCallSeconds)
+      .Observe(absl::ToDoubleSeconds(taken));
+}
+
+v1::DatasetStatus Metrics::StatusOf(const std::string& dataset) {
+  absl::MutexLock lock(&mutex_);
+  const OfDataset& of = Of(dataset);
+  const auto count = [](const auto* metric) { return static_cast<uint64_t>(metric->Value()); };
+  v1::DatasetStatus status;
+  status.set_name(dataset);
+  status.set_streams(static_cast<uint32_t>(of.streams->Value()));
+  status.set_samples(count(of.samples));
+  status.set_substituted(count(of.substituted));
+  status.set_failed_spans(count(of.failed));
+  status.set_sent_bytes(count(of.sent));
+  status.set_send_blocked_seconds(of.blocked->Value());
+  status.set_client_wait_seconds(of.waited->Value());
+  for (int i = 0; i < kStages; ++i) {
+    const double seconds = of.stages[i]->Collect().histogram.sample_sum;
+    (status.mutable_times()->*kStageList[i].set)(static_cast<uint64_t>(seconds / kNanosecond));
+  }
+  return status;
 }
 
 void Metrics::Add(std::function<std::vector<Figure>()> source) {

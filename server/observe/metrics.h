@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "prometheus/counter.h"
@@ -23,9 +24,11 @@ namespace stoker {
 
 // A number that is asked for whenever somebody looks, under the name and labels that Prometheus knows it by.
 struct Figure {
+  using Labels = std::vector<std::pair<std::string, std::string>>;
+
   std::string name, help;
   bool is_counter = false;  // it only grows; else it is a gauge
-  std::vector<std::pair<std::string, std::string>> labels;
+  Labels labels;
   double value = 0;
 };
 
@@ -46,6 +49,18 @@ class Metrics {
   // A span of so many bytes was written to its client's connection, which took so long.
   void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken);
 
+  // A client says that it waited so long for batches.
+  void Waited(const std::string& dataset, absl::Duration waited);
+
+  // A call of stoker.v1.DataService ended. `method` is one of its own: "Describe".
+  void Called(const std::string& method, absl::StatusCode code, absl::Duration taken);
+
+  // Returns what was counted for a dataset.
+  v1::DatasetStatus StatusOf(const std::string& dataset);
+
+  // Returns the seconds that workers made samples.
+  double busy_seconds() const { return busy_of_all_.Value(); }
+
   // Adds figures of others. `source` is called by whoever calls Text, on any thread.
   void Add(std::function<std::vector<Figure>()> source);
 
@@ -61,16 +76,17 @@ class Metrics {
 
   // The series of a dataset.
   struct OfDataset {
-    prometheus::Counter *samples, *made, *cached, *failed, *substituted, *bad, *machine, *pipeline, *sent, *blocked;
+    prometheus::Counter *samples, *made, *cached, *failed, *substituted, *bad, *machine, *pipeline, *sent, *blocked,
+        *waited;
     prometheus::Gauge* streams;
     prometheus::Histogram* stages[kStages];
   };
   OfDataset& Of(const std::string& dataset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   prometheus::Registry registry_;
-  Family<prometheus::Counter>&samples_, &spans_, &errors_, &sent_, &blocked_, &busy_, &refused_;
+  Family<prometheus::Counter>&samples_, &spans_, &errors_, &sent_, &blocked_, &waited_, &busy_, &refused_;
   Family<prometheus::Gauge>& streams_;
-  Family<prometheus::Histogram>& stages_;
+  Family<prometheus::Histogram>&stages_, &calls_;
   prometheus::Counter &busy_of_all_, &refused_of_all_;
 
   mutable absl::Mutex mutex_;

@@ -42,12 +42,16 @@ double StatusNumber(const std::string& key) {
   return 0;
 }
 
+constexpr double kKilobyte = 1024;
+
 double NumberOf(const std::vector<std::string>& fields, size_t number) {
   constexpr size_t kFirst = 3;
   return number - kFirst < fields.size() ? std::strtod(fields[number - kFirst].c_str(), nullptr) : 0;
 }
 
 }  // namespace
+
+uint64_t ResidentBytes() { return static_cast<uint64_t>(StatusNumber("VmRSS") * kKilobyte); }
 
 std::vector<Figure> ProcessFigures() {
   std::vector<Figure> figures;
@@ -65,10 +69,9 @@ std::vector<Figure> ProcessFigures() {
     if (const double boot = BootTime(); boot > 0)
       gauge("process_start_time_seconds", "When the process began, since 1970.", boot + NumberOf(stat, 22) / ticks);
   }
-  constexpr double kKilobyte = 1024;
   gauge("process_threads", "Threads.", StatusNumber("Threads"));
   gauge("process_virtual_memory_bytes", "Virtual memory.", StatusNumber("VmSize") * kKilobyte);
-  gauge("process_resident_memory_bytes", "Resident memory.", StatusNumber("VmRSS") * kKilobyte);
+  gauge("process_resident_memory_bytes", "Resident memory.", static_cast<double>(ResidentBytes()));
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
   // One of them is the folder's own.

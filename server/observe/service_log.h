@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/observe/line_budget.h"
@@ -26,6 +27,14 @@ class ServiceLog {
 
   // A span of so many bytes was taken by the client's connection, which took so long.
   void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken) { metrics_.Sent(dataset, bytes, taken); }
+
+  // A client of the dataset says that it waited so long for batches.
+  void Waited(const std::string& dataset, absl::Duration waited) { metrics_.Waited(dataset, waited); }
+
+  // A call ended, see Metrics::Called.
+  void Called(const std::string& method, absl::StatusCode code, absl::Duration taken) {
+    metrics_.Called(method, code, taken);
+  }
 
   // The same counts and more, for Prometheus.
   Metrics& metrics() { return metrics_; }

@@ -1,5 +1,6 @@
 #include "server/observe/stream_log.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -44,7 +45,27 @@ std::string StreamLog::dataset() {
   return dataset_;
 }
 
-void StreamLog::Sent(uint64_t bytes, absl::Duration taken) { service_->Sent(dataset(), bytes, taken); }
+void StreamLog::Sent(uint64_t bytes, absl::Duration taken) {
+  service_->Sent(dataset(), bytes, taken);
+  absl::MutexLock lock(&mutex_);
+  sent_bytes_ += bytes;
+}
+
+StreamLog::Figures StreamLog::figures() const {
+  absl::MutexLock lock(&mutex_);
+  return {dataset_, SteadyNow() - begun_, waited_, spans_, samples_, sent_bytes_};
+}
+
+void StreamLog::Waited(absl::Duration waited) {
+  std::string dataset;
+  {
+    absl::MutexLock lock(&mutex_);
+    waited = std::min(waited, SteadyNow() - begun_ - waited_);
+    waited_ += waited;
+    dataset = dataset_;
+  }
+  service_->Waited(dataset, waited);
+}
 
 void StreamLog::Warn(const std::string& kind, const std::string& text) {
   const std::optional<uint64_t> unsaid = service_->budget().Take(HostOfPeer(peer_), kind);
@@ -54,6 +75,7 @@ void StreamLog::Warn(const std::string& kind, const std::string& text) {
 }
 
 void StreamLog::Ended(const absl::Status& status) {
+  service_->Called("Stream", status.code(), SteadyNow() - begun_);
   absl::MutexLock lock(&mutex_);
   const std::string end = status.ok() ? "ended" : absl::StrCat("ended: ", status.ToString());
   if (!opened_) {

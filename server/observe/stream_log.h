@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/time/steady_time.h"
 #include "server/observe/service_log.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -22,7 +23,7 @@ class StreamLog {
   // `peer` is gRPC's name of the client. `service` counts what all streams do, and bounds what they make the server
   // log.
   StreamLog(std::string peer, std::shared_ptr<ServiceLog> service)
-      : peer_(std::move(peer)), service_(std::move(service)) {}
+      : peer_(std::move(peer)), service_(std::move(service)), begun_(SteadyNow()) {}
 
   void Opened(const std::string& dataset);
 
@@ -31,6 +32,17 @@ class StreamLog {
 
   // A span of so many bytes was taken by the client's connection, which took so long.
   void Sent(uint64_t bytes, absl::Duration taken);
+
+  // The client says that it waited so long for batches since it said so last. More than can be is not counted.
+  void Waited(absl::Duration waited);
+
+  // What it did so far.
+  struct Figures {
+    std::string dataset;  // empty until it is open
+    absl::Duration age, waited;
+    uint64_t spans = 0, samples = 0, sent_bytes = 0;
+  };
+  Figures figures() const;
 
   // To be called once.
   void Ended(const absl::Status& status);
@@ -46,14 +58,17 @@ class StreamLog {
 
   const std::string peer_;
   const std::shared_ptr<ServiceLog> service_;
+  const absl::Time begun_;
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   bool opened_ ABSL_GUARDED_BY(mutex_) = false;
   std::string dataset_ ABSL_GUARDED_BY(mutex_);
   uint64_t spans_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t samples_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t substituted_ ABSL_GUARDED_BY(mutex_) = 0;  // samples
   uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;       // spans
+  uint64_t sent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Duration waited_ ABSL_GUARDED_BY(mutex_);  // what the client reported
 };
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/status_macros.h"
+#include "common/time/steady_time.h"
 #include "common/wire/grpc_status.h"
 #include "server/observe/peer.h"
 #include "server/request/stream_request.h"
@@ -10,28 +11,39 @@
 namespace stoker {
 namespace {
 
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(status));
-  return reactor;
-}
+// A call that is answered once. It is counted when that is done.
+struct Call {
+  grpc::CallbackServerContext* context;
+  std::string method;
+  std::shared_ptr<ServiceLog> log;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();  // which gRPC makes anew at each call of this
+  absl::Time begun = SteadyNow();
+
+  grpc::ServerUnaryReactor* End(const absl::Status& status) const {
+    log->Called(method, status.code(), SteadyNow() - begun);
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
+};
 
 // Answers a valid request with what `ask` returns, at its turn at `desk`.
 template <typename Response, typename Ask>
-grpc::ServerUnaryReactor* Answer(Desk& desk, grpc::CallbackServerContext* context, const absl::Status& valid,
-                                 Response& response, const Ask& ask) {
-  if (!valid.ok()) return Answer(context, valid);
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::Status queued = desk.Ask(HostOfPeer(context->peer()), [=, &response](const absl::Status& admitted) {
-    if (!admitted.ok()) return reactor->Finish(ToGrpc(admitted));
-    if (context->IsCancelled()) return reactor->Finish(ToGrpc(absl::CancelledError("the client went away")));
-    auto answer = ask();
-    if (!answer.ok()) return reactor->Finish(ToGrpc(answer.status()));
-    response = *std::move(answer);
-    reactor->Finish(grpc::Status::OK);
-  });
-  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
-  return reactor;
+grpc::ServerUnaryReactor* Answer(Desk& desk, const Call& call, const absl::Status& valid, Response& response,
+                                 const Ask& ask) {
+  if (!valid.ok()) return call.End(valid);
+  const absl::Status queued =
+      desk.Ask(HostOfPeer(call.context->peer()), [call, ask, &response](const absl::Status& admitted) {
+        if (!admitted.ok()) {
+          call.End(admitted);
+        } else if (call.context->IsCancelled()) {
+          call.End(absl::CancelledError("the client went away"));
+        } else {
+          auto answer = ask();
+          if (answer.ok()) response = *std::move(answer);
+          call.End(answer.status());
+        }
+      });
+  return queued.ok() ? call.reactor : call.End(queued);
 }
 
 // Ends a Stream call with `status` before anything is read.
@@ -55,16 +67,36 @@ absl::Status DataService::Check(const grpc::CallbackServerContext& context, cons
 grpc::ServerUnaryReactor* DataService::ListDatasets(grpc::CallbackServerContext* context,
                                                     const v1::ListDatasetsRequest*,
                                                     v1::ListDatasetsResponse* response) {
+  const Call call = {context, "ListDatasets", log_};
   const auto client = access_->Identify(EvidenceOf(*context));
-  if (!client.ok()) return Answer(context, client.status());
+  if (!client.ok()) return call.End(client.status());
   const auto rights = access_->rights();
   *response = engine_->ListDatasets([&](const std::string& name) { return rights->MayRead(client->name, name); });
-  return Answer(context, absl::OkStatus());
+  return call.End(absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* DataService::Status(grpc::CallbackServerContext* context, const v1::StatusRequest*,
+                                              v1::StatusResponse* response) {
+  const Call call = {context, "Status", log_};
+  const auto client = access_->Identify(EvidenceOf(*context));
+  if (!client.ok()) return call.End(client.status());
+  response->set_build(engine_->build());
+  response->set_uptime_seconds(absl::ToDoubleSeconds(SteadyNow() - started_));
+  response->set_workers(engine_->workers());
+  response->set_busy_seconds(log_->metrics().busy_seconds());
+  const WorkerPool::Waiting waiting = engine_->waiting();
+  response->set_waiting_spans(waiting.fetch + waiting.work);
+  const auto rights = access_->rights();
+  for (const auto& [name, dataset] : engine_->catalog()->datasets)
+    if (rights->MayRead(client->name, name)) *response->add_datasets() = log_->metrics().StatusOf(name);
+  absl::MutexLock lock(&mutex_);
+  response->set_draining(draining_);
+  return call.End(absl::OkStatus());
 }
 
 grpc::ServerUnaryReactor* DataService::Describe(grpc::CallbackServerContext* context,
                                                 const v1::DescribeRequest* request, v1::DescribeResponse* response) {
-  return Answer(desk_, context, Check(*context, *request, ValidateDescribe), *response,
+  return Answer(desk_, {context, "Describe", log_}, Check(*context, *request, ValidateDescribe), *response,
                 [this, request] { return engine_->Describe(*request); });
 }
 
@@ -72,14 +104,14 @@ grpc::ServerUnaryReactor* DataService::ListClasses(grpc::CallbackServerContext* 
                                                    const v1::ListClassesRequest* request,
                                                    v1::ListClassesResponse* response) {
   const auto valid = +[](const v1::ListClassesRequest&) { return absl::OkStatus(); };
-  return Answer(desk_, context, Check(*context, *request, valid), *response,
+  return Answer(desk_, {context, "ListClasses", log_}, Check(*context, *request, valid), *response,
                 [this, request] { return engine_->ListClasses(*request); });
 }
 
 grpc::ServerUnaryReactor* DataService::ListSamples(grpc::CallbackServerContext* context,
                                                    const v1::ListSamplesRequest* request,
                                                    v1::ListSamplesResponse* response) {
-  return Answer(desk_, context, Check(*context, *request, ValidateListSamples), *response,
+  return Answer(desk_, {context, "ListSamples", log_}, Check(*context, *request, ValidateListSamples), *response,
                 [this, request] { return engine_->ListSamples(*request); });
 }
 
@@ -87,6 +119,7 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DataService::Stream
   const std::string peer = context->peer();
   const auto refuse = [&](const AuditLog::Who& who, const absl::Status& status) {
     log_->Refused();
+    log_->Called("Stream", status.code(), absl::ZeroDuration());
     audit_.Refused(who, "", status);
     return new RefusedStream(status);
   };
@@ -111,6 +144,14 @@ StreamReactor* DataService::NewStream(StreamReactor::Client client) {
                                                });
   streams_.insert(reactor);
   return reactor;
+}
+
+std::pair<std::vector<DataService::OpenStream>, size_t> DataService::Streams(size_t most) {
+  std::vector<OpenStream> streams;
+  absl::MutexLock lock(&mutex_);
+  for (const StreamReactor* stream : streams_)
+    if (streams.size() < most) streams.push_back({stream->who(), stream->figures()});
+  return {std::move(streams), streams_.size()};
 }
 
 void DataService::Drain() {

@@ -3,10 +3,13 @@
 
 #include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/time/steady_time.h"
 #include "server/observe/audit_log.h"
 #include "server/observe/service_log.h"
 #include "server/request/access.h"
@@ -24,9 +27,10 @@ namespace stoker {
 //
 // Thread-safe. It must outlive the gRPC server that it is registered with.
 class DataService
-    : public v1::DataService::WithRawCallbackMethod_Stream<v1::DataService::WithCallbackMethod_Describe<
-          v1::DataService::WithCallbackMethod_ListDatasets<v1::DataService::WithCallbackMethod_ListClasses<
-              v1::DataService::WithCallbackMethod_ListSamples<v1::DataService::Service>>>>> {
+    : public v1::DataService::WithRawCallbackMethod_Stream<
+          v1::DataService::WithCallbackMethod_Describe<v1::DataService::WithCallbackMethod_ListDatasets<
+              v1::DataService::WithCallbackMethod_ListClasses<v1::DataService::WithCallbackMethod_ListSamples<
+                  v1::DataService::WithCallbackMethod_Status<v1::DataService::Service>>>>>> {
  public:
   DataService(Engine* engine, Access* access) : engine_(engine), access_(access) {}
 
@@ -38,10 +42,21 @@ class DataService
                                         v1::ListClassesResponse* response) override;
   grpc::ServerUnaryReactor* ListSamples(grpc::CallbackServerContext* context, const v1::ListSamplesRequest* request,
                                         v1::ListSamplesResponse* response) override;
+  grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context, const v1::StatusRequest* request,
+                                   v1::StatusResponse* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Stream(grpc::CallbackServerContext* context) override;
 
   // Counts what streams do.
   ServiceLog& log() { return *log_; }
+
+  // A stream that is open.
+  struct OpenStream {
+    AuditLog::Who who;
+    StreamLog::Figures figures;
+  };
+
+  // Returns up to `most` of them, and how many there are.
+  std::pair<std::vector<OpenStream>, size_t> Streams(size_t most);
 
   // Ends the streams that did not open in time. To be called about once a second.
   void ExpireUnopened() { unopened_.Expire(); }
@@ -65,6 +80,7 @@ class DataService
   Engine* const engine_;
   Access* const access_;
   const std::shared_ptr<ServiceLog> log_ = std::make_shared<ServiceLog>();
+  const absl::Time started_ = SteadyNow();
   AuditLog audit_;
   Desk desk_;
   UnopenedStreams unopened_;

@@ -1,5 +1,6 @@
 #include "server/send/stream_reactor.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,12 @@
 #include "server/request/stream_request.h"
 
 namespace stoker {
+namespace {
+
+// More is no time that a client can have waited; and no duration.
+constexpr uint64_t kMostWaitedNanoseconds = uint64_t{1} << 62;
+
+}  // namespace
 
 StreamReactor* StreamReactor::Make(Opener opener, Client client, std::shared_ptr<StreamLog> log,
                                    std::function<void(StreamReactor*)> done) {
@@ -89,7 +96,11 @@ absl::Status StreamReactor::Handle(Engine::Stream& stream, const v1::StreamReque
     if (stream.Cancel(request.cancel())) outbox_->Forgive();
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("this request is neither `open`, `want` nor `cancel`");
+  if (request.has_report()) {
+    log_->Waited(absl::Nanoseconds(std::min<uint64_t>(request.report().waited(), kMostWaitedNanoseconds)));
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("this request is neither `open`, `want`, `cancel` nor `report`");
 }
 
 absl::Status StreamReactor::Check(const v1::Open& open) const {
@@ -138,6 +149,7 @@ absl::Status StreamReactor::Open(const v1::Open& open, const absl::Status& admit
   log_->Opened(open.dataset());
   v1::StreamResponse response;
   *response.mutable_opened() = stream->opened();
+  response.mutable_opened()->set_takes_reports(true);
   outbox_->Send(response);
   return CatchUp(*stream);
 }

@@ -48,6 +48,10 @@ class StreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   static StreamReactor* Make(Opener opener, Client client, std::shared_ptr<StreamLog> log,
                              std::function<void(StreamReactor*)> done);
 
+  // Who made the call, and what was done for it. Thread-safe.
+  const AuditLog::Who& who() const { return client_.who; }
+  StreamLog::Figures figures() const { return log_->figures(); }
+
   // Tells the client that the server is shutting down. Thread-safe.
   void Drain() { outbox_->SendDrain(); }
 

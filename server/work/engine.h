@@ -111,8 +111,15 @@ class Engine {
   const SpanCache& spans() const { return workers_.cache(); }
   const DecodedCache& decoded() const { return workers_.decoded(); }
 
-  // Bytes of memory that all streams' slabs share.
+  // See WorkerPool::waiting.
+  WorkerPool::Waiting waiting() const { return workers_.waiting(); }
+
+  // Bytes of memory that all streams' slabs share, and those of them that are in use.
   uint64_t slab_bytes() const { return workers_.slabs().budget_bytes(); }
+  uint64_t held_slab_bytes() const { return workers_.slabs().held_bytes(); }
+
+  // Options::build.
+  const std::string& build() const { return options_.build; }
 
  private:
   Engine(Options options, uint64_t slab_bytes);

@@ -407,6 +407,14 @@ bool WorkerPool::stuck() const {
   });
 }
 
+WorkerPool::Waiting WorkerPool::waiting() const {
+  Waiting waiting;
+  absl::MutexLock lock(&state_->mutex);
+  for (const auto& queue : state_->queues)
+    for (const Queue::Wanted& wanted : queue->wanted) ++(wanted.has_bytes() ? waiting.work : waiting.fetch);
+  return waiting;
+}
+
 const SpanCache& WorkerPool::cache() const { return state_->cache; }
 const DecodedCache& WorkerPool::decoded() const { return state_->decoded; }
 

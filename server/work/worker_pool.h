@@ -147,6 +147,12 @@ class WorkerPool {
   // storage hangs, or we do.
   bool stuck() const;
 
+  // How many spans are wanted and no worker has begun: those that wait for their bytes, and those for a worker.
+  struct Waiting {
+    uint64_t fetch = 0, work = 0;
+  };
+  Waiting waiting() const;
+
   const SlabPool& slabs() const { return slabs_; }
   const ReadAhead& ahead() const { return ahead_; }
   const SpanCache& cache() const;

@@ -28,12 +28,13 @@ class Server:
         self.address, self.admin = (self.process.stdout.readline().rpartition(" ")[2].strip() for _ in range(2))
         assert self.admin, self.log.read_text()
 
-    def get(self, path, method="GET", **headers):
-        """The status, the type and the text of a page."""
+    def get(self, path, method="GET", raw=False, **headers):
+        """The status, the type and the text of a page, or its bytes."""
         connection = http.client.HTTPConnection(self.admin, timeout=60)
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
-        return answer.status, answer.getheader("Content-Type"), answer.read().decode()
+        body = answer.read()
+        return answer.status, answer.getheader("Content-Type"), body if raw else body.decode()
 
     def end(self):
         self.process.kill()
@@ -126,7 +127,15 @@ def check_end(folder):
         server.end()
 
 
-def check_reload(folder):
+def check_reload_at_sighup(folder):
+    check_reload(folder, by_signal=True)
+
+
+def check_reload_when_the_file_changes(folder):
+    check_reload(folder, by_signal=False)
+
+
+def check_reload(folder, by_signal):
     config = folder / "stokerd.yaml"
     config.write_text("datasets: [{name: one, synthetic: {samples: 8, fields: [{name: x, dtype: uint8, shape: [4]}]}}]\n")
     server = Server(folder, "--config", config)
@@ -136,7 +145,8 @@ def check_reload(folder):
             (config.read_text().replace("one", "two"), 1, ["two"]),
         ):
             config.write_text(text)
-            server.process.send_signal(signal.SIGHUP)
+            if by_signal:
+                server.process.send_signal(signal.SIGHUP)
             for _ in range(1200):
                 told = figures(server.get("/metrics")[2])["stoker_config_reload_success"]
                 served = [dataset["name"] for dataset in json.loads(server.get("/status")[2])["datasets"]]
@@ -147,6 +157,79 @@ def check_reload(folder):
         assert "name: two" in server.get("/config")[2] and "name: one" not in server.get("/config")[2]
     finally:
         server.end()
+
+
+def check_preview(folder):
+    config = folder / "stokerd.yaml"
+    photos = "{name: photos, synthetic: {samples: 40, fields: [{name: image, encoding: jpeg, shape: [60, 80, 3]}]}}"
+    numbers = "{name: numbers, synthetic: {samples: 8, fields: [{name: x, dtype: uint8, shape: [4]}]}}"
+    config.write_text(f"admin: {{preview: true, peers: ['http://cpu2:7078']}}\ndatasets: [{photos}, {numbers}]\n")
+    server = Server(folder, "--config", config)
+    try:
+        status, kind, picture = server.get("/preview?dataset=photos&first=20", raw=True)
+        assert (status, kind) == (200, "image/png") and picture.startswith(b"\x89PNG"), picture[:200]
+        for query, code, words in (
+            ("dataset=photos&first=40", 404, "there are 40 samples"),
+            ("dataset=photos&first=-1", 400, "first: give the id"),
+            ("dataset=numbers", 404, "no images"),
+            ("dataset=none", 404, "none"),
+        ):
+            status, _, text = server.get("/preview?" + query)
+            assert status == code and words in text, (query, status, text)
+        document = json.loads(server.get("/status")[2])
+        assert document["preview"] is True and document["peers"] == ["http://cpu2:7078"]
+        status, kind, page = server.get("/")
+        assert status == 200 and kind == "text/html; charset=utf-8" and page.lower().startswith("<!doctype html>")
+    finally:
+        server.end()
+    refused = subprocess.run([BIN / "stokerd", "config", "--config", config], capture_output=True, text=True)
+    assert refused.returncode == 1 and "admin.listen" in refused.stderr, refused.stderr
+
+
+def check_status(folder):
+    """What `stoker status` prints of two servers, one of which is gone then."""
+    servers = [Server(folder, "--synthetic", "64x48x3", "--workers", "1") for _ in range(2)]
+    reader = subprocess.Popen(
+        [BIN / "stoker", "bench", "--servers", ",".join(one.address for one in servers), "--batches", "1000000"],
+        stdout=subprocess.DEVNULL,
+    )
+    command = [BIN / "stoker", "status", "--servers", ",".join(one.address for one in servers), "--seconds", "1.5"]
+    try:
+        while not (told := json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout))[
+            "servers"
+        ][0]["clients_waiting"]:
+            pass
+        assert [one["address"] for one in told["servers"]] == sorted(one.address for one in servers)
+        assert all(one["samples_per_second"] > 0 and one["streams"] == 1 for one in told["servers"]), told
+        table = subprocess.run([*command, "--datasets"], capture_output=True, text=True, check=True).stdout.splitlines()
+        assert table[0].split()[:3] == ["SERVER", "STATE", "BUSY"] and table[2].split()[0] == "synthetic", table
+        assert len(table) == 6 and "serving" in table[1], table
+        assert any('stoker_client_wait_seconds_total{dataset="synthetic"}' in one.get("/metrics")[2] for one in servers)
+        status = json.loads(servers[0].get("/status")[2])
+        stream = status["streams"][0]
+        assert status["streams_total"] == 1 and stream["dataset"] == "synthetic" and stream["samples"] > 0, stream
+        assert status["datasets"][0]["stages"]["read"] > 0 and status["busy_seconds"] > 0
+        servers[1].end()
+        half = subprocess.run(command, capture_output=True, text=True)
+        assert half.returncode == 1 and "refuse" in half.stdout, half.stdout
+        watch = subprocess.Popen([*command, "--watch"], stdout=subprocess.PIPE, text=True)
+        for _ in range(2):
+            while not watch.stdout.readline().startswith("SERVER"):
+                pass
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(60) == 130
+    finally:
+        reader.kill()
+        reader.wait()
+        for one in servers:
+            one.end()
+
+
+def check_host_commands():
+    for command in ([BIN / "stokerd", "check", "--host"], [BIN / "stoker", "check", "--host"]):
+        report = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert re.search(r"^(ok  |look)  open files: ", report, re.MULTILINE), report
+        assert report.endswith(" findings deserve a look\n"), report
 
 
 def check_config_command():
@@ -162,7 +245,8 @@ def check_config_command():
 
 def main():
     check_config_command()
-    for check in (check_pages, check_token, check_end, check_reload):
+    check_host_commands()
+    for check in (check_pages, check_token, check_end, check_reload_at_sighup, check_reload_when_the_file_changes, check_preview, check_status):
         with tempfile.TemporaryDirectory() as folder:
             check(Path(folder))
     print("admin.py: all pages as they should be")

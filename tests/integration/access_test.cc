@@ -124,6 +124,15 @@ class AccessTest : public testing::Test {
     {
       grpc::ClientContext context;
       prepare(context);
+      v1::StatusResponse response;
+      EXPECT_EQ(static_cast<absl::StatusCode>(stub->Status(&context, {}, &response).error_code()), statuses[0].code());
+      std::string told;
+      for (const auto& one : response.datasets()) absl::StrAppend(&told, one.name(), " ");
+      EXPECT_EQ(told, *listed) << "it tells of these datasets alone";
+    }
+    {
+      grpc::ClientContext context;
+      prepare(context);
       v1::DescribeRequest request;
       request.set_dataset(dataset);
       request.mutable_pipeline();

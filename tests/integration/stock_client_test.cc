@@ -131,6 +131,31 @@ TEST_F(StockClientTest, IsRefusedMorePassesThanAPlanMayHave) {
   EXPECT_THAT(EndOf({request}).error_message(), testing::HasSubstr("262144 passes over one image, at most 4096"));
 }
 
+// A client cannot have waited for longer than its stream is there, whatever it says.
+TEST_F(StockClientTest, SaysHowLongItWaited) {
+  const absl::Time begun = absl::Now();
+  v1::StreamRequest open;
+  open.mutable_open()->set_dataset("synthetic");
+  open.mutable_open()->mutable_pipeline();
+  ASSERT_TRUE(stream_->Write(open));
+  EXPECT_TRUE(Read().opened().takes_reports());
+  for (const uint64_t waited : {uint64_t{1'000}, uint64_t{2'000}, ~uint64_t{0}}) {
+    v1::StreamRequest report;
+    report.mutable_report()->set_waited(waited);
+    ASSERT_TRUE(stream_->Write(report));
+  }
+  Want(0, 8);
+  EXPECT_TRUE(Read().has_span()) << "what came before was taken";
+  grpc::ClientContext context;
+  v1::StatusResponse status;
+  ASSERT_TRUE(stub_->Status(&context, {}, &status).ok());
+  ASSERT_EQ(status.datasets_size(), 1);
+  EXPECT_EQ(status.datasets(0).streams(), 1);
+  EXPECT_GE(status.datasets(0).samples(), 8);
+  EXPECT_GE(status.datasets(0).client_wait_seconds(), 3e-6);
+  EXPECT_LE(status.datasets(0).client_wait_seconds(), absl::ToDoubleSeconds(absl::Now() - begun));
+}
+
 TEST_F(StockClientTest, AskedTwiceGetsTheSameBytesTwice) {
   Open();
   Want(0, 8);

@@ -121,6 +121,13 @@ std::unique_ptr<Transfer> EventLoop::Deactivate(void* curl) {
   return std::move(active.mapped());
 }
 
+void EventLoop::Count(void* curl, const std::string& code) const {
+  curl_off_t bytes = 0;
+  curl_easy_getinfo(curl, CURLINFO_SIZE_DOWNLOAD_T, &bytes);
+  Traffic::OfProcess().Asked(limits_.backend, code);
+  Traffic::OfProcess().Read(limits_.backend, static_cast<uint64_t>(bytes));
+}
+
 void EventLoop::StartTwins(absl::Time now) {
   const absl::Duration patience = hedging_.patience();
   if (patience == absl::InfiniteDuration() || !ready_.empty()) return;
@@ -137,7 +144,10 @@ void EventLoop::EndLost(absl::Time now) {
   std::vector<void*> lost;
   for (const auto& [curl, transfer] : active_)
     if (transfer->has_lost()) lost.push_back(curl);
-  for (void* curl : lost) hedging_.OnFirstByte(now - Deactivate(curl)->began());
+  for (void* curl : lost) {
+    Count(curl, "cancelled");
+    hedging_.OnFirstByte(now - Deactivate(curl)->began());
+  }
 }
 
 void EventLoop::EndFinished(absl::Time now) {
@@ -154,6 +164,7 @@ void EventLoop::EndSilent(absl::Time now) {
 }
 
 void EventLoop::EndTry(void* curl, int result, absl::Time now) {
+  Count(curl, active_.at(curl)->CodeOf(static_cast<CURLcode>(result)));
   const Verdict verdict = active_.at(curl)->End(curl, static_cast<CURLcode>(result));
   std::unique_ptr<Transfer> transfer = Deactivate(curl);
   if (verdict.throttled) {

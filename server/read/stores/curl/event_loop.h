@@ -15,13 +15,15 @@
 #include "server/read/stores/curl/hedging.h"
 #include "server/read/stores/curl/http_exchange.h"
 #include "server/read/stores/curl/pace.h"
+#include "server/read/stores/traffic.h"
 
 namespace stoker {
 
 // How requests are made, and when they are given up.
 struct HttpLimits {
-  std::string ca_file;  // the authorities in PEM; the system's where this is empty
-  int requests = 64;    // in flight at once, which is the most connections that there are too
+  Backend backend = Backend::kHttp;  // what they are counted for
+  std::string ca_file;               // the authorities in PEM; the system's where this is empty
+  int requests = 64;                 // in flight at once, which is the most connections that there are too
 
   // A request ends with an error after so many tries, or so long after the first of them began.
   int tries = 10;
@@ -71,6 +73,8 @@ class EventLoop {
   void EndTry(void* curl, int result, absl::Time now);
   // Gives `transfer` a free handle.
   void Activate(std::unique_ptr<Transfer> transfer, absl::Time now);
+  // Counts a request that ended, and what it brought.
+  void Count(void* curl, const std::string& code) const;
   // Takes a transfer from its handle, which is free from then on.
   std::unique_ptr<Transfer> Deactivate(void* curl);
   absl::Duration UntilNext(absl::Time now) const;

@@ -182,6 +182,11 @@ Verdict Transfer::End(CURL* curl, CURLcode result) {
   return verdict;
 }
 
+std::string Transfer::CodeOf(CURLcode result) const {
+  const bool broke_off = result != CURLE_OK && head_.status.ok();
+  return judged_ && !broke_off ? absl::StrCat(response_.status) : "error";
+}
+
 Verdict Transfer::Judge(CURLcode result) const {
   if (too_long_) {
     if (!request_.range.has_value())

@@ -34,6 +34,9 @@ class Transfer {
   // Ends the try by what libcurl gave, and says what that means. After a redirect another try follows at once.
   Verdict End(CURL* curl, CURLcode result);
 
+  // What the try that libcurl ends with `result` counts as: see Traffic::Asked.
+  std::string CodeOf(CURLcode result) const;
+
   // Calls `done` with the answer, or the error that all tries ended with, and which names the object. A twin that has
   // none is silent.
   void Finish(const absl::Status& status);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "server/read/stores/traffic.h"
 
 namespace stoker {
 namespace {
@@ -99,6 +100,7 @@ absl::Status ReadFile(int folder, const std::string& path, uint64_t expected, st
   STOKER_RETURN_IF_ERROR(CheckFile(file.number(), expected, modified));
   bytes.resize(expected);
   STOKER_ASSIGN_OR_RETURN(const uint64_t got, ReadUpTo(file.number(), expected, bytes.data()));
+  Traffic::OfProcess().Read(Backend::kLocal, got);
   if (got == expected) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(expected, " bytes then, it ends after ", got, " now"));
 }

@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "server/read/printable_name.h"
+#include "server/read/stores/traffic.h"
 
 namespace stoker {
 namespace {
@@ -45,6 +46,7 @@ absl::Status ReadAll(int file, uint64_t offset, std::span<uint8_t> into) {
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return absl::UnavailableError(absl::StrCat("cannot read: ", ErrnoText(errno)));
     if (bytes == 0) return Changed("it ends early");
+    Traffic::OfProcess().Read(Backend::kLocal, bytes);
     into = into.subspan(bytes);
     offset += bytes;
   }

@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<S3Store>> S3Store::Open(const std::string& root, 
   if (!prefix.empty()) prefix += "/";
   STOKER_ASSIGN_OR_RETURN(Place place, PlaceOf(bucket, config, options.environment));
   HttpLimits limits = options.limits;
+  limits.backend = Backend::kS3;
   limits.ca_file = FirstOf({config.ca_file(), limits.ca_file, options.environment("AWS_CA_BUNDLE")});
   if (config.requests() > 0) limits.requests = static_cast<int>(std::min(config.requests(), 4096u));
   limits = WithAuthorities(limits);

@@ -19,6 +19,12 @@ Links Begin(const std::vector<std::string>& addresses) {
   return links;
 }
 
+v1::Opened OpenedAs(uint64_t stream_key) {
+  v1::Opened opened;
+  opened.set_stream_key(stream_key);
+  return opened;
+}
+
 TEST(LinksTest, EachServerHasSoManyConnectionsAndOneEndpoint) {
   Links links(2);
   links.Update({"a:1", "b:1"}, true);
@@ -64,14 +70,14 @@ TEST(LinksTest, AllDifferOnceEachServerWasRefusedLast) {
   EXPECT_FALSE(links.AllDiffer());
   EXPECT_THAT(links.Due(kStart), ElementsAre(1)) << "without its pause";
   links.Begin(1, kStart);
-  links.Opened(1, 7, kStart);
+  links.Opened(1, OpenedAs(7), kStart);
   EXPECT_FALSE(links.AllDiffer());
   EXPECT_FALSE(Links(1).AllDiffer()) << "of no servers";
 }
 
 TEST(LinksTest, AStreamThatDoesNotOpenIsNamed) {
   Links links = Begin({"a:1", "b:1"});
-  links.Opened(1, 7, kStart + absl::Seconds(1));
+  links.Opened(1, OpenedAs(7), kStart + absl::Seconds(1));
   EXPECT_THAT(links.Unopened(kStart + absl::Seconds(10)), IsEmpty());
   EXPECT_THAT(links.Unopened(kStart + absl::Seconds(11)), ElementsAre(0));
 }
@@ -104,7 +110,7 @@ TEST(LinksTest, AServerThatComesBackMeanwhileKeepsItsLink) {
 
 TEST(LinksTest, AStreamIsGivenUpAfterManyGarbledSpansInARow) {
   Links links = Begin({"a:1"});
-  links.Opened(0, 7, kStart);
+  links.Opened(0, OpenedAs(7), kStart);
   for (int i = 0; i < 8; ++i) EXPECT_FALSE(links.Garbled(0, "checksum"));
   links.Received(0);
   EXPECT_EQ(links.at(0).problem, "");
@@ -114,7 +120,7 @@ TEST(LinksTest, AStreamIsGivenUpAfterManyGarbledSpansInARow) {
 
 TEST(LinksTest, WhatIsKnownOfAnEndOutlivesTheStreamsOwnStatus) {
   Links links = Begin({"hung:1", "drained:1", "lost:1", "ended:1"});
-  for (int id = 0; id < 4; ++id) links.Opened(id, 7, kStart);
+  for (int id = 0; id < 4; ++id) links.Opened(id, OpenedAs(7), kStart);
   links.Hung(0);
   links.Closed(0, absl::CancelledError("cancelled"), kStart, 0);
   links.Draining(1);
@@ -129,7 +135,7 @@ TEST(LinksTest, AServerIsConnectedIfOneOfItsConnectionsIs) {
   Links links(2);
   links.Update({"a:1", "b:1"}, true);
   for (int id : links.Due(kStart)) links.Begin(id, kStart);
-  links.Opened(1, 7, kStart);
+  links.Opened(1, OpenedAs(7), kStart);
   links.Received(1);
   links.Received(1);
   const auto servers = links.Servers();
@@ -147,12 +153,12 @@ TEST(LinksTest, AnotherServerMayOpenUntilItWasTriedInVain) {
   EXPECT_TRUE(links.AnotherMayOpen(0)) << "it was not tried yet";
   links.Begin(0, kStart);
   links.Begin(1, kStart);
-  links.Opened(0, 1, kStart);
+  links.Opened(0, OpenedAs(1), kStart);
   EXPECT_TRUE(links.AnotherMayOpen(0)) << "it is being tried";
   links.Closed(1, absl::UnavailableError("refused"), kStart, 0.5);
   EXPECT_FALSE(links.AnotherMayOpen(0));
   links.Begin(1, kStart);
-  links.Opened(1, 1, kStart);
+  links.Opened(1, OpenedAs(1), kStart);
   EXPECT_FALSE(links.AnotherMayOpen(0)) << "it is open";
 }
 

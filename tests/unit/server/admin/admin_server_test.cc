@@ -49,12 +49,13 @@ std::string Get(const AdminServer& server, const std::string& path, const std::s
 }
 
 AdminServer::Options Options(std::string token = "") {
-  return {.host = "127.0.0.1",
-          .token = std::move(token),
-          .routes = {{"/healthz", {.make = [] { return AdminServer::Page{.body = "ok\n"}; }, .is_open = true}},
-                     {"/status", {.make = [] {
-                        return AdminServer::Page{.status = 503, .type = "application/json", .body = "{}"};
-                      }}}}};
+  return {
+      .host = "127.0.0.1",
+      .token = std::move(token),
+      .routes = {{"/healthz", {.make = [](const auto&) { return AdminServer::Page{.body = "ok\n"}; }, .is_open = true}},
+                 {"/status", {.make = [](const auto&) {
+                    return AdminServer::Page{.status = 503, .type = "application/json", .body = "{}"};
+                  }}}}};
 }
 
 TEST(AdminServerTest, AnswersGetOfItsPathsAndNothingElse) {
@@ -89,6 +90,23 @@ TEST(AdminServerTest, ATokenOpensAllButWhatIsOpen) {
   EXPECT_THAT(Get(**server, "/status", "Authorization: Bearer 0123456789abcdef\r\n"), StartsWith("HTTP/1.1 503"));
 }
 
+TEST(AdminServerTest, PagesGetWhatStandsBehindTheQuestionMark) {
+  AdminServer::Options options = Options();
+  options.routes["/echo"].make = [](const AdminServer::Query& query) {
+    return AdminServer::Page{.body = query("name") + "|" + query("first") + "|" + query("none"),
+                             .headers = "X-Made-By: hand\r\n"};
+  };
+  const auto server = AdminServer::Start(options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_THAT(Get(**server, "/echo?name=a%20b%26&first=7"),
+              AllOf(EndsWith("\r\n\r\na b&|7|"), HasSubstr("X-Made-By: hand\r\n")));
+  EXPECT_THAT(Get(**server, "/echo"), EndsWith("\r\n\r\n||"));
+  EXPECT_THAT(Get(**server, "/echo?name=" + std::string(1000, 'x')), EndsWith("\r\n\r\n||")) << "it is too long";
+  EXPECT_THAT(Get(**server, "/echo"), Not(HasSubstr("Access-Control")));
+  EXPECT_THAT(Get(**server, "/healthz"), HasSubstr("Access-Control-Allow-Origin: *\r\n"))
+      << "pages of other servers show it";
+}
+
 TEST(AdminServerTest, WhatIsNoRequestEndsNothing) {
   const auto server = AdminServer::Start(Options());
   ASSERT_TRUE(server.ok()) << server.status();
@@ -103,7 +121,7 @@ TEST(AdminServerTest, WhatIsNoRequestEndsNothing) {
 TEST(AdminServerTest, ManyAreAnswered) {
   std::atomic<int> made = 0;
   AdminServer::Options options = Options();
-  options.routes["/slow"].make = [&made] {
+  options.routes["/slow"].make = [&made](const auto&) {
     ++made;
     return AdminServer::Page{.body = std::string(1 << 20, 'x')};
   };
@@ -117,7 +135,7 @@ TEST(AdminServerTest, ManyAreAnswered) {
 
 TEST(AdminServerTest, APageThatCannotBeMadeIsAnError) {
   AdminServer::Options options = Options();
-  options.routes["/none"].make = []() -> AdminServer::Page { throw std::bad_alloc(); };
+  options.routes["/none"].make = [](const auto&) -> AdminServer::Page { throw std::bad_alloc(); };
   const auto server = AdminServer::Start(options);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_THAT(Get(**server, "/none"), StartsWith("HTTP/1.1 500 Internal Server Error"));

@@ -34,5 +34,25 @@ TEST(LogTest, JsonLinesParseWhateverTheyCarry) {
 
 TEST(LogTest, MessagesAreCapped) { EXPECT_LT(Logged(v1::LOG_FORMAT_TEXT, std::string(100'000, 'a')).size(), 5000); }
 
+TEST(LogTest, ProblemsAreKeptTheNewestFirst) {
+  SetUpLog({});
+  testing::internal::CaptureStderr();
+  spdlog::info("all is well");
+  spdlog::warn("a sample is bad");
+  spdlog::error("storage hangs");
+  const auto problems = RecentProblems();
+  ASSERT_EQ(problems.size(), 2);
+  EXPECT_EQ(problems[0].text, "storage hangs");
+  EXPECT_TRUE(problems[0].is_error);
+  EXPECT_EQ(problems[1].text, "a sample is bad");
+  EXPECT_FALSE(problems[1].is_error);
+  EXPECT_LE(problems[1].time, problems[0].time);
+  for (int i = 0; i < 300; ++i) spdlog::warn("{}", i);
+  FlushLog();
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(RecentProblems().size(), 200);
+  EXPECT_EQ(RecentProblems().front().text, "299");
+}
+
 }  // namespace
 }  // namespace stoker

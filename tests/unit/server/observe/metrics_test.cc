@@ -1,5 +1,6 @@
 #include "server/observe/metrics.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/observe/process_figures.h"
@@ -55,6 +56,39 @@ TEST(MetricsTest, SpansAreCountedByWhatBecameOfThem) {
     EXPECT_THAT(text, HasSubstr(line));
   metrics.Ended("pets");
   EXPECT_THAT(metrics.Text(), HasSubstr("stoker_streams_active{dataset=\"pets\"} 0\n"));
+}
+
+TEST(MetricsTest, CallsAreCountedByWhatTheyEndedWith) {
+  Metrics metrics;
+  metrics.Called("Describe", absl::StatusCode::kOk, absl::Milliseconds(5));
+  metrics.Called("Describe", absl::StatusCode::kOk, absl::Milliseconds(500));
+  metrics.Called("Stream", absl::StatusCode::kUnavailable, absl::Hours(2));
+  const std::string text = metrics.Text();
+  for (const char* line : {"_count{grpc_method=\"stoker.v1.DataService/Describe\",grpc_status=\"OK\"} 2\n",
+                           "_bucket{grpc_method=\"stoker.v1.DataService/Describe\",grpc_status=\"OK\",le=\"0.01\"} 1\n",
+                           "_sum{grpc_method=\"stoker.v1.DataService/Stream\",grpc_status=\"UNAVAILABLE\"} 7200\n"})
+    EXPECT_THAT(text, HasSubstr(absl::StrCat("grpc_server_call_duration_seconds", line)));
+}
+
+TEST(MetricsTest, AStatusHasWhatWasCountedForADataset) {
+  Metrics metrics;
+  metrics.Opened("pets");
+  v1::SpanHeader made = Span(4);
+  made.mutable_times()->set_decode(8'000'000);
+  metrics.Made("pets", made);
+  metrics.Sent("pets", 1000, absl::Milliseconds(500));
+  metrics.Waited("pets", absl::Milliseconds(250));
+  const v1::DatasetStatus status = metrics.StatusOf("pets");
+  EXPECT_EQ(status.name(), "pets");
+  EXPECT_EQ(status.streams(), 1);
+  EXPECT_EQ(status.samples(), 4);
+  EXPECT_EQ(status.sent_bytes(), 1000);
+  EXPECT_EQ(status.send_blocked_seconds(), 0.5);
+  EXPECT_EQ(status.client_wait_seconds(), 0.25);
+  EXPECT_NEAR(static_cast<double>(status.times().decode()), 8e6, 1);
+  EXPECT_EQ(metrics.busy_seconds(), 0.008);
+  EXPECT_THAT(metrics.Text(), HasSubstr("stoker_client_wait_seconds_total{dataset=\"pets\"} 0.25\n"));
+  EXPECT_EQ(metrics.StatusOf("birds").samples(), 0);
 }
 
 TEST(MetricsTest, FiguresOfOthersStandUnderOneHead) {

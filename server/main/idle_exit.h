@@ -1,0 +1,30 @@
+#ifndef STOKER_SERVER_MAIN_IDLE_EXIT_H_
+#define STOKER_SERVER_MAIN_IDLE_EXIT_H_
+
+#include <functional>
+
+#include "absl/time/time.h"
+#include "server/main/periodic.h"
+
+namespace stoker {
+
+// Ends this process as SIGTERM does, once there were streams and there have been none for `patience`: the job that it
+// was started for is over.
+class IdleExit {
+ public:
+  // `streams` returns how many are open.
+  IdleExit(absl::Duration patience, std::function<size_t()> streams);
+
+ private:
+  void Look();
+
+  const absl::Duration patience_;
+  const std::function<size_t()> streams_;
+  absl::Time last_stream_ = absl::InfiniteFuture();  // when there was one; never, before the first
+  bool ended_ = false;
+  Periodic periodic_;  // Last: its thread uses the rest.
+};
+
+}  // namespace stoker
+
+#endif  // STOKER_SERVER_MAIN_IDLE_EXIT_H_
