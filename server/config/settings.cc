@@ -54,10 +54,8 @@ absl::Status ResolveListen(const std::string& listen, Settings& settings) {
 }
 
 absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
-  AdminSettings& admin = settings.admin.emplace();
-  STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
-  if (admin.host.find(',') != std::string::npos)
-    return absl::InvalidArgumentError(absl::StrCat("admin.listen: '", config.listen(), "' is more than one address"));
+  STOKER_ASSIGN_OR_RETURN(settings.admin, AdminAddress(config));
+  AdminSettings& admin = *settings.admin;
   if (!IsLoopback(admin.host) && config.token_file().empty())
     return absl::InvalidArgumentError(absl::StrCat(
         "admin.listen: ", config.listen(),
@@ -176,6 +174,14 @@ absl::Status ResolvePythonOps(const v1::PythonOpsConfig& config, Settings& setti
 }
 
 }  // namespace
+
+absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config) {
+  AdminSettings admin;
+  STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
+  if (admin.host.find(',') != std::string::npos)
+    return absl::InvalidArgumentError(absl::StrCat("admin.listen: '", config.listen(), "' is more than one address"));
+  return admin;
+}
 
 bool IsLoopback(const std::string& host) {
   return absl::StartsWith(host, kUnixPrefix) || host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;

@@ -62,6 +62,9 @@ struct Settings {
 // Whether `host` of Settings is reached from this machine alone.
 bool IsLoopback(const std::string& host);
 
+// Returns the host and port of an admin address alone. InvalidArgument where it is none.
+absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config);
+
 // Fills in defaults from the environment and the machine, and reads the files of `tls`. InvalidArgument, whose message
 // begins with the key at fault: "memory_limit: …".
 absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config);

@@ -39,7 +39,7 @@ Examples:
   stokerd index --config /etc/stoker/stokerd.yaml --dataset imagenet
       One of a configuration's datasets, with the fields that are configured for it.)";
 
-std::string TextOf(const MakeIndexProgress& progress, const Pace& pace) {
+std::string TextOf(const MakeIndexProgress& progress, const CommandPace& pace) {
   return absl::StrFormat("%d of %d shards, %d samples, %s left", progress.shards, progress.of, progress.samples,
                          pace.TimeLeft(progress.shards, progress.of - progress.shards));
 }
@@ -98,7 +98,7 @@ absl::StatusOr<int> IndexCommand::Index() const {
   STOKER_ASSIGN_OR_RETURN(const v1::DatasetConfig dataset, Dataset());
   StopOnSignals();
   ProgressLine line;
-  const Pace pace;
+  const CommandPace pace;
   MakeIndexOptions options = {.threads = static_cast<int>(std::clamp(threads_, 1u, 1024u)),
                               .must_be_local = output_.empty(),
                               .stop = &StopRequested()};

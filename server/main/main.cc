@@ -27,6 +27,7 @@
 #include "server/decode/other.h"
 #include "server/main/check.h"
 #include "server/main/config_watch.h"
+#include "server/main/health_command.h"
 #include "server/main/idle_exit.h"
 #include "server/main/index_command.h"
 #include "server/main/library_logs.h"
@@ -91,6 +92,7 @@ struct Flags {
   std::vector<std::string> ops;
   bool insecure = false;
   bool host = false;  // of `check`
+  bool ready = false;  // of `health`
   // Of `serve`.
   std::string role;
   std::vector<std::string> server_groups, command;
@@ -327,6 +329,17 @@ absl::Status RunCheck(const Flags& flags) {
   return Check(config, flags.content);
 }
 
+// Asks the server that such flags start how it is.
+absl::Status RunHealth(const Flags& flags) {
+  STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
+  if (!config.has_admin())
+    return absl::InvalidArgumentError("health: the server has no admin address; give it one, --admin or admin.listen");
+  STOKER_ASSIGN_OR_RETURN(const AdminSettings admin, AdminAddress(config.admin()));
+  STOKER_ASSIGN_OR_RETURN(const std::string text, AskAdmin(admin, flags.ready ? "/readyz" : "/healthz"));
+  std::fputs(text.c_str(), stdout);
+  return absl::OkStatus();
+}
+
 // Prints the configuration with the flags and this machine's defaults laid over it.
 absl::Status PrintConfig(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
@@ -357,8 +370,8 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", BuildDescription());
   app.require_subcommand(1);
-  Flags serve_flags, check_flags, warm_flags,
-      config_flags;  // Apart: a subcommand that was not called still reads its variables.
+  Flags serve_flags, check_flags, warm_flags, config_flags,
+      health_flags;  // Apart: a subcommand that was not called still reads its variables.
   CLI::App* serve = app.add_subcommand("serve", "Serve datasets until SIGTERM or Ctrl-C");
   AddFlags(*serve, serve_flags);
   AddServeFlags(*serve, serve_flags);
@@ -374,6 +387,10 @@ int Main(int argc, char** argv) {
       ->type_name("FILE");
   CLI::App* config = app.add_subcommand("config", "Print the configuration with all defaults, as `serve` would use it");
   AddFlags(*config, config_flags);
+  CLI::App* health = app.add_subcommand(
+      "health", "Ask a running server's admin address whether it answers; exits 0 or 1, for containers' health checks");
+  AddFlags(*health, health_flags);
+  health->add_flag("--ready", health_flags.ready, "Ask whether clients should be sent there, too");
   CLI::App* warm = app.add_subcommand("warm", "Read datasets on slow storage into the raw cache's disk");
   AddFlags(*warm, warm_flags);
   warm->add_option("--dataset", warm_flags.datasets, "Of the configured ones (may be repeated) [all]")
@@ -389,6 +406,7 @@ int Main(int argc, char** argv) {
   if (warm->parsed()) return WarmDisk(warm_flags);
   const absl::Status status = serve->parsed()    ? Serve(serve_flags)
                               : config->parsed() ? PrintConfig(config_flags)
+                              : health->parsed() ? RunHealth(health_flags)
                                                  : RunCheck(check_flags);
   FlushLog();
   if (status.ok()) return 0;

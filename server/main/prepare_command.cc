@@ -66,7 +66,7 @@ Examples:
       A pipeline that begins with these ops is then served without decoding, with the same bytes as from the originals.
       Any other pipeline is refused. Files keep their names, but no other program can read them.)";
 
-std::string TextOf(const PrepareProgress& progress, const Pace& pace) {
+std::string TextOf(const PrepareProgress& progress, const CommandPace& pace) {
   return absl::StrFormat("%d of %d files, %s -> %s, %.0f files/s, %s left", progress.done, progress.files,
                          FormatByteSize(progress.bytes_in), FormatByteSize(progress.bytes_out),
                          pace.PerSecond(progress.made), pace.TimeLeft(progress.made, progress.files - progress.done));
@@ -264,7 +264,7 @@ absl::StatusOr<PrepareReport> PrepareCommand::Prepare() const {
   options.labels = [&line](uint64_t samples) {
     if (line.IsDue()) line.Show(absl::StrFormat("reading labels: %d samples so far", samples));
   };
-  std::optional<Pace> pace;
+  std::optional<CommandPace> pace;
   options.progress = [&](const PrepareProgress& progress) {
     if (!pace.has_value()) pace.emplace();
     if (line.IsDue()) line.Show(progress.done, progress.files, TextOf(progress, *pace));

@@ -40,13 +40,13 @@ void ProgressLine::Clear() const {
   if (terminal_) std::fputs("\r\033[K", stderr);
 }
 
-Pace::Pace() : began_(SteadyNow()) {}
+CommandPace::CommandPace() : began_(SteadyNow()) {}
 
-double Pace::Seconds() const { return std::max(absl::ToDoubleSeconds(SteadyNow() - began_), 1e-3); }
+double CommandPace::Seconds() const { return std::max(absl::ToDoubleSeconds(SteadyNow() - began_), 1e-3); }
 
-double Pace::PerSecond(uint64_t done) const { return static_cast<double>(done) / Seconds(); }
+double CommandPace::PerSecond(uint64_t done) const { return static_cast<double>(done) / Seconds(); }
 
-std::string Pace::TimeLeft(uint64_t done, uint64_t left) const {
+std::string CommandPace::TimeLeft(uint64_t done, uint64_t left) const {
   if (done == 0) return "?";
   return absl::FormatDuration(absl::Seconds(static_cast<int64_t>(static_cast<double>(left) / PerSecond(done) + 1)));
 }

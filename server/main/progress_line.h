@@ -33,9 +33,9 @@ class ProgressLine {
 };
 
 // Measures how fast the items of a command are done, from when it was made.
-class Pace {
+class CommandPace {
  public:
-  Pace();
+  CommandPace();
 
   double Seconds() const;
 

@@ -46,7 +46,7 @@ Examples:
   stokerd scan --config /etc/stoker/stokerd.yaml --dataset imagenet --format json | jq -r .sample
       The names of the samples of one of a configuration's datasets.)";
 
-std::string TextOf(const ScanProgress& progress, const Pace& pace) {
+std::string TextOf(const ScanProgress& progress, const CommandPace& pace) {
   const uint64_t done = progress.known + progress.scanned;
   return absl::StrFormat("%d of %d samples, %d findings, %.0f images/s, %s left", done, progress.samples,
                          progress.found, pace.PerSecond(progress.images),
@@ -54,7 +54,7 @@ std::string TextOf(const ScanProgress& progress, const Pace& pace) {
 }
 
 // Says what was found, by kinds.
-std::string SummaryOf(const ScanReport& report, const Pace& pace) {
+std::string SummaryOf(const ScanReport& report, const CommandPace& pace) {
   std::vector<std::string> kinds;
   const auto counts = report.Counts();
   for (int kind = 0; kind < kFindingKinds; ++kind)
@@ -150,7 +150,7 @@ absl::StatusOr<int> ScanCommand::Scan() const {
                          .stop = &StopRequested()};
   StopOnSignals();
   ProgressLine line;
-  const Pace pace;
+  const CommandPace pace;
   options.progress = [&](const ScanProgress& progress) {
     if (line.IsDue()) line.Show(progress.known + progress.scanned, progress.samples, TextOf(progress, pace));
   };

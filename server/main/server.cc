@@ -1,6 +1,7 @@
 #include "server/main/server.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -325,11 +326,22 @@ absl::Status Server::Listen() {
 }
 
 absl::Status Server::StartAdmin() {
-  if (!settings_.admin.has_value()) return absl::OkStatus();
-  const AdminSettings& admin = *settings_.admin;
+  STOKER_ASSIGN_OR_RETURN(OtlpExporter::Options otlp, OtlpExporter::FromEnvironment([](const char* name) {
+                            const char* const value = std::getenv(name);
+                            return std::string(value == nullptr ? "" : value);
+                          }));
+  if (!settings_.admin.has_value() && otlp.url.empty()) return absl::OkStatus();
   Metrics& metrics = service_.log().metrics();
   metrics.Add([this] { return ServerFigures(*this); });
   metrics.Add(ProcessFigures);
+  if (!otlp.url.empty()) {
+    otlp.resource.emplace_back("service.version", STOKER_VERSION);
+    otlp.resource.emplace_back("server.address", address_);
+    spdlog::info("metrics go to {} every {}", otlp.url, absl::FormatDuration(otlp.interval));
+    otlp_ = std::make_unique<OtlpExporter>(std::move(otlp), metrics);
+  }
+  if (!settings_.admin.has_value()) return absl::OkStatus();
+  const AdminSettings& admin = *settings_.admin;
   STOKER_ASSIGN_OR_RETURN(
       admin_,
       AdminServer::Start({.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
@@ -386,6 +398,7 @@ bool Server::Drain() {
 }
 
 Server::~Server() {
+  otlp_.reset();
   admin_.reset();
   watch_.reset();
   if (grpc_ == nullptr) return;

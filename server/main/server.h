@@ -23,6 +23,7 @@
 #include "server/main/acceptor.h"
 #include "server/main/credentials.h"
 #include "server/main/freed_memory.h"
+#include "server/main/otlp_exporter.h"
 #include "server/main/periodic.h"
 #include "server/main/preview.h"
 #include "server/main/pulse.h"
@@ -151,7 +152,7 @@ class Server {
   // Sets what of gRPC's own limits a hostile client must not exceed.
   void Bound(grpc::ServerBuilder& builder) const;
 
-  // Answers operators, where the settings say so.
+  // Answers operators, where the settings say so, and sends metrics where the environment does.
   absl::Status StartAdmin();
 
   // Hands the connections of `sockets` to gRPC from now on, and does what is to be done every second.
@@ -183,7 +184,8 @@ class Server {
 
   // These and the acceptor are last: their threads use the rest.
   std::unique_ptr<Periodic> watch_;
-  std::unique_ptr<AdminServer> admin_;  // null where nobody asked for it
+  std::unique_ptr<AdminServer> admin_;  // null where nobody asked for it,
+  std::unique_ptr<OtlpExporter> otlp_;  // as this
 };
 
 // What `config` says of who may do what. Errors name the dataset.

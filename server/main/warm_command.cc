@@ -73,7 +73,7 @@ absl::StatusOr<int> Run(const v1::ServerConfig& config, const std::vector<std::s
   STOKER_RETURN_IF_ERROR(KeepOnly(names, config, datasets));
   StopOnSignals();
   ProgressLine line;
-  Pace pace;
+  CommandPace pace;
   options.progress = [&](const WarmProgress& progress) {
     if (!line.IsDue()) return;
     const uint64_t missing = progress.all.bytes - progress.before.bytes,

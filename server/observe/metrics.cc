@@ -194,14 +194,14 @@ void Metrics::Add(std::function<std::vector<Figure>()> source) {
   sources_.push_back(std::move(source));
 }
 
-std::string Metrics::Text() const {
+std::vector<prometheus::MetricFamily> Metrics::Collect() const {
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
-  {
-    absl::MutexLock lock(&sources_mutex_);
-    for (const auto& source : sources_)
-      for (const Figure& figure : source()) AddTo(families, figure);
-  }
-  return prometheus::TextSerializer().Serialize(families);
+  absl::MutexLock lock(&sources_mutex_);
+  for (const auto& source : sources_)
+    for (const Figure& figure : source()) AddTo(families, figure);
+  return families;
 }
+
+std::string Metrics::Text() const { return prometheus::TextSerializer().Serialize(Collect()); }
 
 }  // namespace stoker

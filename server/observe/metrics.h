@@ -17,6 +17,7 @@
 #include "prometheus/family.h"
 #include "prometheus/gauge.h"
 #include "prometheus/histogram.h"
+#include "prometheus/metric_family.h"
 #include "prometheus/registry.h"
 #include "stoker/v1/data_service.pb.h"
 
@@ -64,7 +65,10 @@ class Metrics {
   // Adds figures of others. `source` is called by whoever calls Text, on any thread.
   void Add(std::function<std::vector<Figure>()> source);
 
-  // Returns all of it in Prometheus's text format, version 0.0.4.
+  // Returns all of it.
+  std::vector<prometheus::MetricFamily> Collect() const;
+
+  // Returns it in Prometheus's text format, version 0.0.4.
   std::string Text() const;
 
  private:

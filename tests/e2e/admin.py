@@ -119,8 +119,14 @@ def check_end(folder):
             time.sleep(0.05)
         assert answer[0] == 503 and answer[2].startswith("draining"), answer
         assert server.get("/healthz")[0] == 200 and json.loads(server.get("/status")[2])["draining"]
+        health = [BIN / "stokerd", "health", "--admin", server.admin]
+        assert subprocess.run(health, capture_output=True, text=True, check=True).stdout == "ok\n"
+        drains = subprocess.run([*health, "--ready"], capture_output=True, text=True)
+        assert drains.returncode == 1 and "draining" in drains.stderr, drains.stderr
         reader.kill()
         assert server.process.wait(120) == 0, server.log.read_text()
+        gone = subprocess.run(health, capture_output=True, text=True)
+        assert gone.returncode == 1 and server.admin in gone.stderr, gone.stderr
     finally:
         reader.kill()
         reader.wait()

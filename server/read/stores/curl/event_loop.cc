@@ -122,10 +122,11 @@ std::unique_ptr<Transfer> EventLoop::Deactivate(void* curl) {
 }
 
 void EventLoop::Count(void* curl, const std::string& code) const {
+  if (!limits_.backend.has_value()) return;
   curl_off_t bytes = 0;
   curl_easy_getinfo(curl, CURLINFO_SIZE_DOWNLOAD_T, &bytes);
-  Traffic::OfProcess().Asked(limits_.backend, code);
-  Traffic::OfProcess().Read(limits_.backend, static_cast<uint64_t>(bytes));
+  Traffic::OfProcess().Asked(*limits_.backend, code);
+  Traffic::OfProcess().Read(*limits_.backend, static_cast<uint64_t>(bytes));
 }
 
 void EventLoop::StartTwins(absl::Time now) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -21,7 +22,7 @@ namespace stoker {
 
 // How requests are made, and when they are given up.
 struct HttpLimits {
-  Backend backend = Backend::kHttp;  // what they are counted for
+  std::optional<Backend> backend = Backend::kHttp;  // what they are counted for, if anything
   std::string ca_file;               // the authorities in PEM; the system's where this is empty
   int requests = 64;                 // in flight at once, which is the most connections that there are too
 
