@@ -44,7 +44,7 @@ from faulty_http import FaultyServer  # noqa: E402
 
 TOKEN = "a-token-of-enough-bytes"
 WINDOW = "20s"  # of rates; a scrape is a second
-DEADLINE = 300
+DEADLINE = 600
 
 CONFIG = """
 listen: 127.0.0.1:0
