@@ -16,7 +16,9 @@ constexpr double kMega = 1e6;
 
 // From here on clients wait for so long that somebody should look: one of them, for a tenth of its time.
 constexpr double kNoticeable = 0.1;
-constexpr double kBusy = 0.8;  // and workers are so busy that more of them would help
+// Then these say where the time goes. Windows are pulled: connections of jobs that wait block little where servers are
+// slow, and half of the time and more where the way is.
+constexpr double kBusy = 0.7, kBlocked = 0.5;
 
 DatasetRates RatesOf(const v1::DatasetStatus& was, const v1::DatasetStatus& is, double seconds) {
   const auto rate = [seconds](double before, double now) { return seconds > 0 ? (now - before) / seconds : 0; };
@@ -105,7 +107,7 @@ std::string Bottleneck(const std::vector<ServerRates>& servers) {
   if (busy >= kBusy)
     return absl::StrFormat("%sThe servers' workers are busy, %.0f %% of their time: more servers make it faster.", wait,
                            busy * 100);
-  if (blocked >= kNoticeable)
+  if (blocked >= kBlocked)
     return absl::StrCat(wait,
                         "Spans are ready and wait for connections: the network, or the clients' receiving, is "
                         "slow.");

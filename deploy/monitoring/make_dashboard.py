@@ -211,19 +211,15 @@ ROWS = {
     "Workers and queues": [
         panel("Workers", "Threads that make spans.", ("{{instance}}", "stoker_workers{I}"), stacked=True),
         panel(
-            "Queues",
-            "How full the queues before stages are, of what they hold at most.",
-            (
-                "{{stage}}",
-                "sum by (stage) (stoker_queue_depth{I}) / sum by (stage) (stoker_queue_capacity{I})",
-            ),
-            unit="percentunit",
-            most=1,
+            "Spans that wait",
+            "Spans that are wanted, and wait for their samples' bytes (fetch) or for a worker (work).",
+            ("{{stage}}", "sum by (stage) (stoker_queue_depth{I})"),
         ),
         panel(
             "Memory for spans",
-            "What spans in the making and those that wait to be sent may take.",
-            ("{{instance}}", "stoker_slab_bytes{I}"),
+            "What spans in the making and those that wait to be sent take, and what they may take.",
+            ("{{instance}}", "stoker_slab_used_bytes{I}"),
+            ("{{instance}} at most", "stoker_slab_bytes{I}"),
             unit="bytes",
         ),
     ],

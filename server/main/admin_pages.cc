@@ -184,7 +184,7 @@ Page PreviewOf(Server& server, const AdminServer::Query& query) {
 
 }  // namespace
 
-std::vector<Figure> ServerFigures(const Server& server) {
+std::vector<Figure> ServerFigures(Server& server) {
   std::vector<Figure> figures;
   for (const CacheFigures& cache : CacheFiguresOf(server)) {
     for (const auto& [result, count] : {std::pair("hit", cache.hits), {"miss", cache.misses}})
@@ -203,6 +203,10 @@ std::vector<Figure> ServerFigures(const Server& server) {
   const auto gauge = [&](const char* name, const char* help, double value) {
     figures.push_back({name, help, false, {}, value});
   };
+  gauge("stoker_healthy", "Whether gRPC's threads and the workers answer.", server.Healthy() ? 1 : 0);
+  gauge("stoker_draining", "Whether the server ends what it owes, and stops.", server.draining() ? 1 : 0);
+  gauge("stoker_memory_limit_bytes", "The bound of resident memory.",
+        static_cast<double>(server.settings().memory_limit_bytes));
   gauge("stoker_workers", "Threads that make spans.", engine.workers());
   gauge("stoker_slab_bytes", "Memory that spans in the making, and those that wait to be sent, may take.",
         static_cast<double>(engine.slab_bytes()));

@@ -15,7 +15,7 @@ namespace stoker {
 std::map<std::string, AdminServer::Route> AdminPages(Server& server);
 
 // Figures of the server's workers and caches, beside what its streams count.
-std::vector<Figure> ServerFigures(const Server& server);
+std::vector<Figure> ServerFigures(Server& server);
 
 }  // namespace stoker
 

@@ -178,6 +178,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& co
   STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets), raw_cache));
   std::unique_ptr<Server> server(
       new Server(config, std::move(settings), std::move(raw_cache), std::move(engine), std::move(access)));
+  server->ExpectDatasets();
   STOKER_RETURN_IF_ERROR(server->Listen());
   STOKER_RETURN_IF_ERROR(server->StartAdmin());
   server->watch_ = std::make_unique<Periodic>(kWatchPause, [watched = server.get()] { watched->Watch(); });
@@ -349,6 +350,10 @@ absl::Status Server::StartAdmin() {
   return absl::OkStatus();
 }
 
+void Server::ExpectDatasets() {
+  for (const auto& [name, dataset] : engine_->catalog()->datasets) service_.log().metrics().Expect(name);
+}
+
 absl::Duration Server::uptime() const { return SteadyNow() - started_; }
 
 v1::ServerConfig Server::config() const {
@@ -373,6 +378,7 @@ absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig
                              .lists = std::move(lists),
                              .pipelines = {fresh.pipelines().begin(), fresh.pipelines().end()}});
   }));
+  ExpectDatasets();
   absl::MutexLock lock(&mutex_);
   *config_.mutable_datasets() = fresh.datasets();
   *config_.mutable_pipelines() = fresh.pipelines();

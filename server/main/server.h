@@ -152,6 +152,9 @@ class Server {
   // Sets what of gRPC's own limits a hostile client must not exceed.
   void Bound(grpc::ServerBuilder& builder) const;
 
+  // Makes metrics of the datasets that are served now.
+  void ExpectDatasets();
+
   // Answers operators, where the settings say so, and sends metrics where the environment does.
   absl::Status StartAdmin();
 

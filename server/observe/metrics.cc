@@ -117,6 +117,11 @@ Metrics::OfDataset& Metrics::Of(const std::string& dataset) {
   return datasets_.emplace(dataset, of).first->second;
 }
 
+void Metrics::Expect(const std::string& dataset) {
+  absl::MutexLock lock(&mutex_);
+  Of(dataset);
+}
+
 void Metrics::Opened(const std::string& dataset) {
   absl::MutexLock lock(&mutex_);
   Of(dataset).streams->Increment();

@@ -40,6 +40,9 @@ class Metrics {
  public:
   Metrics();
 
+  // There is a dataset: its series are there from now on, so that their first increase is seen.
+  void Expect(const std::string& dataset);
+
   void Opened(const std::string& dataset);
   void Refused();
   void Ended(const std::string& dataset);

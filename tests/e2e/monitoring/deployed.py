@@ -9,19 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MONITORING = ROOT / "deploy/monitoring"
 
-# Metrics that dashboard and rules use and servers do not tell yet.
-PENDING = {
-    "stoker_client_wait_seconds_total",
-    "stoker_queue_depth",
-    "stoker_queue_capacity",
-    "stoker_storage_requests_total",
-    "stoker_read_bytes_total",
-    "grpc_server_call_duration_seconds",
-    "stoker_healthy",
-    "stoker_draining",
-    "stoker_memory_limit_bytes",
-}
-
 # Metrics that servers tell and the dashboard leaves out.
 NOT_SHOWN = {"process_virtual_memory_bytes"}  # It says nothing about the memory that a server takes.
 
@@ -30,7 +17,7 @@ MAY_BE_ZERO = {
     ("Where to look", ""): "it is a verdict, and has a test of its own",
     ("Not as it should be", "not healthy"): "no server hangs",
     ("Not as it should be", "draining"): "no server is stopped",
-    ("Queues", "{{stage}}"): "workers may take spans as fast as they are asked for",
+    ("Spans that wait", "{{stage}}"): "workers may take spans as fast as they are asked for",
 }
 
 _METRIC = re.compile(r"(?<![\w:$])(?:stoker|process|grpc_server)_\w+(?![\w:])")

@@ -26,7 +26,6 @@ from deployed import (
     MAY_BE_ZERO,
     MONITORING,
     NOT_SHOWN,
-    PENDING,
     ROOT,
     alerts,
     documented,
@@ -142,8 +141,6 @@ class Prometheus:
 def lacking(prometheus, key, query):
     """What the query lacks that it should find, in words; None where nothing is lacking."""
     found = prometheus.ask("query", query=query)["result"]
-    if metrics_of(query) & PENDING:
-        return None  # It is valid.
     values = [float(series["value"][1]) for series in found]
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
@@ -188,7 +185,7 @@ def check_alerts(prometheus):
     for alert in active:
         texts = alert["annotations"].values()
         assert all(text and "error expanding" not in text and "<no value>" not in text for text in texts), alert
-    recorded = [rule for rule in rules if rule["type"] == "recording" and not metrics_of(rule["query"]) & PENDING]
+    recorded = [rule for rule in rules if rule["type"] == "recording"]
     names = {alert["labels"]["alertname"] for alert in active}  # Others may be pending, where a scrape took too long.
     unseen = {rule["name"] for rule in recorded if not prometheus.ask("query", query=rule["name"])["result"]}
     return (PROVOKED - names) | unseen | {rule["name"] for rule in rules if rule["health"] == "unknown"}
@@ -207,10 +204,9 @@ def check_names(servers):
     _, is_documented = documented()
     told = set().union(*(server.told() for server in servers))
     shown = metrics_of("\n".join(query for *_, query in queries_of(read_dashboard())))
-    assert not told & PENDING, f"servers tell {told & PENDING}: take them from PENDING"
     assert all(map(is_documented, told)), f"not in docs/operations.md: {[n for n in told if not is_documented(n)]}"
     assert told - shown == NOT_SHOWN, f"not on the dashboard: {told - shown}"
-    assert metrics_of("\n".join(expressions_of_rules())) | shown <= told | PENDING
+    assert metrics_of("\n".join(expressions_of_rules())) | shown <= told
     return told
 
 
