@@ -17,8 +17,11 @@ struct Pulse::Call {
 Pulse::Pulse(std::shared_ptr<grpc::Channel> channel, absl::Duration patience)
     : channel_(std::move(channel)), patience_(patience) {}
 
-Pulse::~Pulse() {
+Pulse::~Pulse() { Close(); }
+
+void Pulse::Close() {
   absl::MutexLock lock(&mutex_);
+  closed_ = true;
   if (asked_) call_->context.TryCancel();
   mutex_.Await(absl::Condition(
       +[](bool* asked) { return !*asked; }, &asked_));
@@ -26,6 +29,7 @@ Pulse::~Pulse() {
 
 bool Pulse::Feel() {
   absl::MutexLock lock(&mutex_);
+  if (closed_) return true;
   if (asked_) return absl::FromChrono(std::chrono::steady_clock::now() - since_) <= patience_;
   asked_ = true;
   since_ = std::chrono::steady_clock::now();

@@ -20,11 +20,14 @@ class Pulse {
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
 
-  // Cancels the call that was not answered, and waits for its end: gRPC must not lose its last channel in a callback.
   ~Pulse();
 
   // Returns whether the server has a pulse, and asks it again.
   bool Feel();
+
+  // Feels nothing from now on: the server is about to shut down, and must not be asked then. Cancels the call that was
+  // not answered, and waits for its end: gRPC must not lose its last channel in a callback.
+  void Close();
 
  private:
   struct Call;
@@ -33,6 +36,7 @@ class Pulse {
   const absl::Duration patience_;
 
   absl::Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool asked_ ABSL_GUARDED_BY(mutex_) = false;  // and not answered yet
   std::chrono::steady_clock::time_point since_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Call> call_ ABSL_GUARDED_BY(mutex_);  // the last one

@@ -399,6 +399,7 @@ bool Server::Drain() {
   service_.Drain();
   const bool ended = service_.AwaitStreamsEnd(settings_.drain);
   acceptor_.reset();
+  pulse_->Close();
   grpc_->Shutdown(absl::ToChronoTime(absl::Now()));  // Without a deadline it can wait forever.
   return ended;
 }

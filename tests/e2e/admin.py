@@ -122,7 +122,7 @@ def check_end(folder):
         health = [BIN / "stokerd", "health", "--admin", server.admin]
         assert subprocess.run(health, capture_output=True, text=True, check=True).stdout == "ok\n"
         drains = subprocess.run([*health, "--ready"], capture_output=True, text=True)
-        assert drains.returncode == 1 and "draining" in drains.stderr, drains.stderr
+        assert drains.returncode == 1 and "503" in drains.stderr, drains.stderr
         reader.kill()
         assert server.process.wait(120) == 0, server.log.read_text()
         gone = subprocess.run(health, capture_output=True, text=True)

@@ -85,6 +85,13 @@ TEST(StatusTest, WhatAJobWaitsIsToldToAllOfItsServersTogether) {
   EXPECT_GT(told, 0);
 }
 
+TEST(StatusTest, AServerThatHasDrainedMayBeAskedHowItIs) {
+  Cluster cluster(1, SyntheticConfig(60));
+  EXPECT_TRUE(cluster.server(0).Healthy());
+  EXPECT_TRUE(cluster.server(0).Drain());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cluster.server(0).Healthy()) << "it ends as it should";
+}
+
 v1::ServerConfig Pictures() {
   v1::ServerConfig config = SyntheticConfig(20);
   auto& field = *config.mutable_datasets(0)->mutable_synthetic()->mutable_fields(0);
