@@ -24,6 +24,9 @@ REPOSITORY = HERE.parents[2]
 MANIFESTS = REPOSITORY / "deploy/kubernetes"
 PAGE = REPOSITORY / "docs/deploy/kubernetes.md"
 
+# What a certificate of the servers is for.
+NAMES = "DNS:stoker,DNS:stoker.stoker.svc,DNS:stoker.stoker.svc.cluster.local"
+
 Object = dict  # What YAML has for one object of Kubernetes.
 
 UNITS = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40}
@@ -101,23 +104,24 @@ def render(kubectl: Path, folder: Path) -> list[Object]:
     return objects_of(run(kubectl, "kustomize", folder))
 
 
-def by_hand(kubectl: Path) -> list[Object]:
-    """The objects that the page's commands make, as kubectl makes them."""
+def by_hand(kubectl: Path, key_set: str = '{"keys": []}') -> list[Object]:
+    """The objects that the page's commands make, as kubectl makes them in a cluster whose tokens are signed by `key_set`."""
     block = re.search(r"\*\*What no file holds\*\*.*?```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        (folder / "key_set").write_text(key_set)
         stand_in = folder / "bin/kubectl"
         stand_in.parent.mkdir()
         # It makes objects without a cluster, and keeps them.
         stand_in.write_text(
             f'#!/bin/sh\nset -e\ncase " $* " in\n'
             f'*" create "*) {kubectl} "$@" --dry-run=client -o yaml >>"{folder}/made"; echo --- >>"{folder}/made" ;;\n'
-            f'*" get --raw /openid/v1/jwks "*) echo \'{{"keys": []}}\' ;;\n'
+            f'*" get --raw /openid/v1/jwks "*) cat "{folder}/key_set" ;;\n'
             f'*" label namespace "*) ;;\n*) exit 1 ;;\nesac\n'
         )
         stand_in.chmod(0o755)
         run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "tls.key", "-out", "tls.crt",
-            "-days", "1", "-subj", "/CN=stoker", cwd=folder)  # fmt: skip
+            "-days", "1", "-subj", "/CN=stoker", "-addext", f"subjectAltName={NAMES}", cwd=folder)  # fmt: skip
         run("sh", "-euc", block, cwd=folder, env={**os.environ, "PATH": f"{stand_in.parent}:{os.environ['PATH']}"})
         return objects_of((folder / "made").read_text())
 
