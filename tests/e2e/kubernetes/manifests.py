@@ -105,7 +105,7 @@ def render(kubectl: Path, folder: Path) -> list[Object]:
 
 
 def by_hand(kubectl: Path, key_set: str = '{"keys": []}') -> list[Object]:
-    """The objects that the page's commands make, as kubectl makes them in a cluster whose tokens are signed by `key_set`."""
+    """The objects that the page's commands make, as kubectl makes them in a cluster with the keys `key_set`."""
     block = re.search(r"\*\*What no file holds\*\*.*?```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,9 +1,9 @@
 """Pods of the rendered manifests, run as processes on this machine by what kubelet would do: user, rights, root, files,
 environment, address, probes and end.
 
-`in_a_cluster()` must be called first. From then on everything is in namespaces of the kernel that end with this process:
-the addresses of pods, /etc/hosts with the names of Services, and all that is mounted. Not imitated are cgroups, seccomp
-and NetworkPolicies.
+`in_a_cluster()` must be called first. From then on everything is in namespaces of the kernel that end with this
+process: the addresses of pods, /etc/hosts with the names of Services, and all that is mounted. Cgroups, seccomp and
+NetworkPolicies are not imitated.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def command(*words) -> None:
 
 
 def in_a_cluster() -> Path:
-    """Goes on in namespaces of its own, or ends with 77 where there can be none. Returns a folder in memory, which goes with
-    the namespaces. It is never emptied by a program, which would walk into what is mounted there."""
+    """Goes on in namespaces of its own, or ends with 77 where there can be none. Returns a folder in memory, which goes
+    with the namespaces. Nobody may empty it, who would walk into what is mounted there."""
     if os.environ.get("STOKER_TEST_CLUSTER") != "inside":
         apart = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if os.geteuid() != 0 or subprocess.run([*apart, "true"], capture_output=True).returncode != 0:
@@ -75,8 +75,8 @@ class Names:
 
 
 class Pod:
-    """The pod of `objects`, with `made` by hand, whose image has the program `stokerd`. `node` is the node's own file system, and
-    `more` are further variables."""
+    """The pod of `objects`, with `made` by hand, whose image has the program `stokerd`. `node` is the node's own file
+    system, and `more` are further variables."""
 
     count = 0
 
@@ -332,8 +332,8 @@ class Job:
 
 
 class Site:
-    """What is around pods: datasets, in the object store and on the node; Secrets; the names of Services; and proofs of who a
-    job is."""
+    """What is around pods: datasets, in the object store and on the node; Secrets; the names of Services; and proofs of
+    who a job is."""
 
     def __init__(self, folder: Path, programs: Path, kubectl: Path):
         self.folder, self.programs, self.kubectl, self.names = folder, programs, kubectl, Names(folder)
@@ -367,10 +367,13 @@ class Site:
 
     def digest_without_pods(self, *arguments: object, read: tuple[str, ...] = ()) -> str:
         """Of a stokerd with these arguments on this host, to which `read` goes."""
+        serve = ["serve", "--listen", "127.0.0.1:0", "--cache-dir", self.folder / "cache"]
         server = subprocess.Popen(
-            [self.programs / "stokerd", "serve", "--listen", "127.0.0.1:0", "--cache-dir", self.folder / "cache", *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+            [self.programs / "stokerd", *serve, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         try:
             address = server.stdout.readline().split()[-1]
             command = [self.programs / "stoker", "digest", "--servers", address, *read]

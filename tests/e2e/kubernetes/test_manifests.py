@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -165,6 +166,19 @@ def check_pod_templates(old: Path) -> None:
     assert deployed == daemon, "the pods of base/deployment and base/daemonset are no longer alike"
 
 
+def check_site_of_page(old: Path, folder: Path, made: list) -> None:
+    """The kustomization that the page shows renders, and has what the page says."""
+    text = re.search(r"```yaml\n# kustomization.yaml\n(.*?)```", manifests.PAGE.read_text(), re.DOTALL)[1]
+    shutil.copytree(MANIFESTS, folder / "site/stoker/deploy/kubernetes")
+    (folder / "site/kustomization.yaml").write_text(text)
+    shutil.copy(MANIFESTS / "overlays/production/stokerd.yaml", folder / "site")
+    objects = manifests.render(old, folder / "site")
+    found = manifests.wrong(objects, made)
+    assert not found, found
+    assert pod_of(objects)["spec"]["containers"][0]["image"] == "registry.example.com/stokerd:0.1.0"
+    assert {"Certificate", "PodMonitor", "HorizontalPodAutoscaler"} <= {thing["kind"] for thing in objects}
+
+
 def main() -> None:
     old = manifests.debians_kubectl()
     assert 'Minor:"20"' in manifests.run(old, "version", "--client"), "this is not the kubectl of Debian 12"
@@ -189,6 +203,7 @@ def main() -> None:
             if (overlay, components) == ("production", ("cert-manager", "pod-monitor", "hpa")):
                 check_that_errors_are_found([*objects], made)
         check_queries(Path(name))
+        check_site_of_page(old, Path(name), made)
     check_pod_templates(old)
     assert unvalidated == WITHOUT_SCHEMA, unvalidated
     print(f"{count} renderings are valid in Kubernetes {' and '.join(VERSIONS)}.")

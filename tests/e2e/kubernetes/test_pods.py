@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_pods.py BIN: the pods of the overlays demo, production and nodes, as processes with the pods' user, root, files and
-addresses. They are probed, serve an epoch to a client that has the Service's name, and end while it reads."""
+"""test_pods.py BIN: the pods of the overlays demo, production and nodes, as processes with the pods' user, root, files
+and addresses. They are probed, serve an epoch to a client that has the Service's name, and end while it reads."""
 
 from __future__ import annotations
 
