@@ -17,6 +17,7 @@ MAY_BE_ZERO = {
     ("Where to look", ""): "it is a verdict, and has a test of its own",
     ("Not as it should be", "not healthy"): "no server hangs",
     ("Not as it should be", "draining"): "no server is stopped",
+    ("Requests, by code", "{{backend}} {{code}}"): "what lies behind HTTP is kept after the first epoch",
     ("Spans that wait", "{{stage}}"): "workers may take spans as fast as they are asked for",
 }
 
