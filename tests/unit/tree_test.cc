@@ -99,7 +99,7 @@ void ExpectFoldersInOrder(const std::string& side, const std::vector<std::string
 }
 
 TEST(TreeTest, CommonFoldersComeInOrder) {
-  ExpectFoldersInOrder("common", {"time", "identity", "fields", "ops", "pipeline", "wire", "config"});
+  ExpectFoldersInOrder("common", {"time", "identity", "fields", "ops", "pipeline", "wire", "config", "host", "picture"});
 }
 
 // config, observe and admin serve all stages, and are served by common alone.
@@ -204,7 +204,7 @@ TEST(TreeTest, CudaAndTorchStayInTheirFolders) {
 TEST(TreeTest, ImageLibrariesStayWithTheirStages) {
   ExpectOnlyIn(std::regex("^opencv2/"), {"server/augment", "server/decode"});
   ExpectOnlyIn(std::regex("^webp/"), {"server/decode"});
-  ExpectOnlyIn(std::regex("^spng\\.h"), {"server/decode", "client/cli"});
+  ExpectOnlyIn(std::regex("^spng\\.h"), {"server/decode", "common/picture"});
   // read paints synthetic JPEGs
   ExpectOnlyIn(std::regex("^jpeglib\\.h"), {"server/decode", "server/read", "server/prepare"});
 }
