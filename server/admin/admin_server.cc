@@ -91,11 +91,8 @@ AdminServer::Page AdminServer::Answer(const mg_connection* connection) const {
       return {.status = 401, .body = "send the token of admin.token_file: Authorization: Bearer …\n"};
   }
   if (route != options_.routes.end()) {
-    Page page =
-        route->second.make([text = std::string_view(request->query_string == nullptr ? "" : request->query_string)](
-                               const char* name) { return ValueOf(text, name); });
-    if (route->second.is_open) page.headers += "Access-Control-Allow-Origin: *\r\n";
-    return page;
+    const std::string_view query = request->query_string == nullptr ? "" : request->query_string;
+    return route->second.make([query](const char* name) { return ValueOf(query, name); });
   }
   std::vector<std::string> paths;
   for (const auto& [known, unused] : options_.routes) paths.push_back(known);

@@ -30,7 +30,7 @@ class AdminServer {
 
   struct Route {
     std::function<Page(const Query&)> make;
-    bool is_open = false;  // It is answered without the token, and to pages of any origin.
+    bool is_open = false;  // It is answered without the token.
   };
 
   struct Options {

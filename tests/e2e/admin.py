@@ -184,6 +184,12 @@ def check_preview(folder):
             assert status == code and words in text, (query, status, text)
         document = json.loads(server.get("/status")[2])
         assert document["preview"] is True and document["peers"] == ["http://cpu2:7078"]
+        connection = http.client.HTTPConnection(server.admin, timeout=60)
+        for path, origin in (("/readyz", "*"), ("/", None), ("/status", None)):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            assert answer.getheader("Access-Control-Allow-Origin") == origin, path
+            answer.read()
         status, kind, page = server.get("/")
         assert status == 200 and kind == "text/html; charset=utf-8" and page.lower().startswith("<!doctype html>")
     finally:
