@@ -1,5 +1,6 @@
 #include "server/main/listening_socket.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,9 +10,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
@@ -19,7 +23,7 @@
 namespace stoker {
 namespace {
 
-constexpr char kUnixPrefix[] = "unix:";
+constexpr char kUnixPrefix[] = "unix:", kAnyIpv4[] = "0.0.0.0", kAnyIpv6[] = "::";
 constexpr int kWaiting = 4096;  // Connections that wait to be accepted; the system's own bound is somaxconn.
 
 absl::Status Refused(int error, const std::string& address) {
@@ -49,8 +53,56 @@ int PortOf(int socket) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_UNIX) return 0;
   return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&address)->sin6_port
                                              : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+// The addresses that `host` stands for; all zeros are those of both families.
+absl::StatusOr<Addresses> AddressesOf(const std::string& host, int port) {
+  std::string name(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
+  if (name == kAnyIpv4) name = kAnyIpv6;
+  addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(name.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
+    return absl::UnavailableError(
+        absl::StrCat("listen: ", host, " is no address of this machine: ", gai_strerror(error)));
+  return Addresses(found, &freeaddrinfo);
+}
+
+// An address without its port, as `listen` has it: "127.0.0.1", "[::1]" or "unix:/path".
+std::string HostOf(const sockaddr* address, socklen_t size) {
+  if (address->sa_family == AF_UNIX) {
+    const char* const path = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
+    return absl::StrCat(kUnixPrefix, std::string(path, strnlen(path, size - offsetof(sockaddr_un, sun_path))));
+  }
+  char host[NI_MAXHOST];
+  if (getnameinfo(address, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) return "another kind of address";
+  return address->sa_family == AF_INET6 ? absl::StrCat("[", host, "]") : host;
+}
+
+// Those that a socket may listen on, if the configuration says `host`.
+absl::StatusOr<std::vector<std::string>> HostsOf(const std::string& host) {
+  if (absl::StartsWith(host, kUnixPrefix)) return std::vector<std::string>{host};
+  STOKER_ASSIGN_OR_RETURN(const Addresses found, AddressesOf(host, 0));
+  std::vector<std::string> hosts;
+  for (const addrinfo* address = found.get(); address != nullptr; address = address->ai_next)
+    hosts.push_back(HostOf(address->ai_addr, address->ai_addrlen));
+  if (absl::c_linear_search(hosts, absl::StrCat("[", kAnyIpv6, "]"))) hosts.push_back(kAnyIpv4);
+  return hosts;
+}
+
+std::string Written(const std::string& host, int port) {
+  return absl::StartsWith(host, kUnixPrefix) ? host : absl::StrCat(host, ":", port);
+}
+
+bool Listens(int socket) {
+  int type = 0, listens = 0;
+  socklen_t size = sizeof(int);
+  return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+         getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
 }
 
 }  // namespace
@@ -68,6 +120,34 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Listen(const std::string& hos
   absl::string_view path = host;
   STOKER_RETURN_IF_ERROR(absl::ConsumePrefix(&path, kUnixPrefix) ? sockets.ListenOnPath(std::string(path))
                                                                  : sockets.ListenOnHost(host, port));
+  return sockets;
+}
+
+absl::StatusOr<ListeningSockets> ListeningSockets::TakeOver(std::vector<OwnedFd> passed, const std::string& host,
+                                                            int port) {
+  STOKER_ASSIGN_OR_RETURN(const std::vector<std::string> hosts, HostsOf(host));
+  ListeningSockets sockets;
+  sockets.port_ = port;
+  for (const OwnedFd& socket : passed) {
+    if (!Listens(socket.get()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("listen: the service manager passed descriptor ", socket.get(),
+                       ", which is no stream socket that listens; its socket unit needs ListenStream= and Accept=no"));
+    sockaddr_storage address = {};
+    socklen_t size = sizeof address;
+    getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    const std::string its_host = HostOf(reinterpret_cast<const sockaddr*>(&address), size);
+    const int its_port = PortOf(socket.get());
+    if (sockets.port_ == 0) sockets.port_ = its_port;
+    if (!absl::c_linear_search(hosts, its_host) || its_port != sockets.port_)
+      return absl::InvalidArgumentError(
+          absl::StrCat("listen: the service manager passed a socket of ", Written(its_host, its_port),
+                       ", and the configuration says ", Written(host, sockets.port_),
+                       "; ListenStream= of its socket unit must be the address that `listen` is"));
+    fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+    if (address.ss_family != AF_UNIX) SetFlag(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  }
+  sockets.sockets_ = std::move(passed);
   return sockets;
 }
 
@@ -89,16 +169,9 @@ absl::Status ListeningSockets::ListenOnPath(const std::string& path) {
 
 absl::Status ListeningSockets::ListenOnHost(const std::string& host, int port) {
   const std::string asked = absl::StrCat(host, ":", port);
-  std::string name(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
-  if (name == "0.0.0.0") name = "::";
-  addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
-  if (const int error = getaddrinfo(name.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
-    return absl::UnavailableError(
-        absl::StrCat("listen: ", host, " is no address of this machine: ", gai_strerror(error)));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  STOKER_ASSIGN_OR_RETURN(const Addresses found, AddressesOf(host, port));
   int error = 0;
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+  for (const addrinfo* address = found.get(); address != nullptr; address = address->ai_next) {
     // The first one takes a free port where 0 was asked for; the others take the same.
     if (port_ != 0) reinterpret_cast<sockaddr_in*>(address->ai_addr)->sin_port = htons(static_cast<uint16_t>(port_));
     OwnedFd made = ListenOn(address->ai_addr, address->ai_addrlen);
@@ -109,7 +182,7 @@ absl::Status ListeningSockets::ListenOnHost(const std::string& host, int port) {
     port_ = PortOf(made.get());
     sockets_.push_back(std::move(made));
   }
-  if (sockets_.empty() && name == "::" && host == "0.0.0.0") {  // A system without IPv6.
+  if (sockets_.empty() && host == kAnyIpv4) {  // A system without IPv6.
     sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
     OwnedFd made = ListenOn(reinterpret_cast<const sockaddr*>(&any), sizeof any);
     if (made.get() < 0) return Refused(errno, asked);

@@ -26,14 +26,19 @@ class OwnedFd {
   int number_;
 };
 
-// Sockets that listen on one address: a name may stand for several. They do not block. The file of a Unix socket is
-// removed with it.
+// Sockets that listen on one address: a name may stand for several. They do not block. The file of a Unix socket that
+// was made here is removed with it.
 class ListeningSockets {
  public:
   // Listens on `host`, a name, an IPv4 address, an IPv6 address in brackets or "unix:/path", and `port`, which means
   // nothing for a path. Port 0 takes a free one, the same for all addresses of the host. A host of all zeros takes IPv4
   // and IPv6. Errors name the address and the system's reason.
   static absl::StatusOr<ListeningSockets> Listen(const std::string& host, int port);
+
+  // Takes over `passed`, on which a service manager listens already. Each must be a stream socket that listens on one
+  // of the addresses that Listen would take, so that what was checked of `host` holds for them; not all of these need
+  // be there. Port 0 takes theirs. InvalidArgument names the one that is another.
+  static absl::StatusOr<ListeningSockets> TakeOver(std::vector<OwnedFd> passed, const std::string& host, int port);
 
   ListeningSockets(ListeningSockets&&) = default;
   ListeningSockets& operator=(ListeningSockets&&) = delete;

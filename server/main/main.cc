@@ -31,6 +31,7 @@
 #include "server/main/idle_exit.h"
 #include "server/main/index_command.h"
 #include "server/main/library_logs.h"
+#include "server/main/passed_sockets.h"
 #include "server/main/prepare_command.h"
 #include "server/main/reload.h"
 #include "server/main/role.h"
@@ -257,6 +258,7 @@ absl::Status LoadOwnOps(const v1::ServerConfig& config, const Settings& settings
 
 absl::Status Serve(Flags& flags) {
   STOKER_RETURN_IF_ERROR(TakeRole(flags));
+  std::vector<OwnedFd> passed = PassedSockets();
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   SetUpLog(config.log());
   RaiseFileLimit();
@@ -269,7 +271,8 @@ absl::Status Serve(Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(auto datasets,
                           OpenDatasets(config, settings, raw_cache));  // May take long, and be stopped at once.
   BlockStopSignals();
-  STOKER_ASSIGN_OR_RETURN(auto server, Server::Start(config, std::move(settings), std::move(datasets), raw_cache));
+  STOKER_ASSIGN_OR_RETURN(
+      auto server, Server::Start(config, std::move(settings), std::move(datasets), raw_cache, std::move(passed)));
   std::printf("listening on %s\n", server->address().c_str());
   if (!server->admin_address().empty()) std::printf("admin on %s\n", server->admin_address().c_str());
   std::fflush(stdout);

@@ -172,14 +172,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& co
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const v1::ServerConfig& config, Settings settings,
-                                                      Datasets datasets, std::shared_ptr<RawCache> raw_cache) {
+                                                      Datasets datasets, std::shared_ptr<RawCache> raw_cache,
+                                                      std::vector<OwnedFd> passed) {
   STOKER_ASSIGN_OR_RETURN(const Access::Options options, AccessOptions(config));
   STOKER_ASSIGN_OR_RETURN(auto access, Access::Create(options, absl::Now));
   STOKER_ASSIGN_OR_RETURN(auto engine, CreateEngine(config, settings, std::move(datasets), raw_cache));
   std::unique_ptr<Server> server(
       new Server(config, std::move(settings), std::move(raw_cache), std::move(engine), std::move(access)));
   server->ExpectDatasets();
-  STOKER_RETURN_IF_ERROR(server->Listen());
+  STOKER_RETURN_IF_ERROR(server->Listen(std::move(passed)));
   STOKER_RETURN_IF_ERROR(server->StartAdmin());
   server->watch_ = std::make_unique<Periodic>(kWatchPause, [watched = server.get()] { watched->Watch(); });
   return server;
@@ -296,9 +297,12 @@ void Server::Accept(ListeningSockets sockets) {
   acceptor_ = std::make_unique<Acceptor>(std::move(sockets), std::move(options));
 }
 
-absl::Status Server::Listen() {
+absl::Status Server::Listen(std::vector<OwnedFd> passed) {
   const bool local = absl::StartsWith(settings_.host, "unix:");
-  STOKER_ASSIGN_OR_RETURN(ListeningSockets sockets, ListeningSockets::Listen(settings_.host, settings_.port));
+  STOKER_ASSIGN_OR_RETURN(ListeningSockets sockets,
+                          passed.empty()
+                              ? ListeningSockets::Listen(settings_.host, settings_.port)
+                              : ListeningSockets::TakeOver(std::move(passed), settings_.host, settings_.port));
   address_ = local ? settings_.host : absl::StrCat(settings_.host, ":", sockets.port());
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;

@@ -59,12 +59,12 @@ std::shared_ptr<RawCache> OpenRawCache(const Settings& settings, Admission::Kind
 // Thread-safe but for its destruction, which ends all calls at once.
 class Server {
  public:
-  // Starts workers over `datasets`, which were opened with `raw_cache`, and listens. `settings` was resolved of
-  // `config`. The files of `tls` and `access` are read again when they change, at most a second later. Errors name the
-  // key or address.
+  // Starts workers over `datasets`, which were opened with `raw_cache`, and listens, or takes over the sockets of
+  // PassedSockets where there are any. `settings` was resolved of `config`. The files of `tls` and `access` are read
+  // again when they change, at most a second later. Errors name the key or address.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config, Settings settings,
-                                                       Datasets datasets,
-                                                       std::shared_ptr<RawCache> raw_cache = nullptr);
+                                                       Datasets datasets, std::shared_ptr<RawCache> raw_cache = nullptr,
+                                                       std::vector<OwnedFd> passed = {});
 
   // Resolves `config` and starts a server over its datasets.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const v1::ServerConfig& config);
@@ -143,7 +143,7 @@ class Server {
   Server(const v1::ServerConfig& config, Settings settings, std::shared_ptr<RawCache> raw_cache,
          std::unique_ptr<Engine> engine, std::unique_ptr<Access> access);
 
-  absl::Status Listen();
+  absl::Status Listen(std::vector<OwnedFd> passed);
   std::shared_ptr<grpc::ServerCredentials> Credentials() const;
 
   // Refreshes, and logs what became of it.
