@@ -23,7 +23,7 @@ void AddCheck(CLI::App& app, Command& chosen) {
   command->footer(kCheckExample);
   command->callback([host, &chosen] {
     chosen = []() -> absl::StatusOr<int> {
-      std::fputs(HostReport(CheckHost(Host::This(), HostRole::kTrainer)).c_str(), stdout);
+      std::fputs(HostReport(CheckHost(Host::This(HostRole::kTrainer), HostRole::kTrainer)).c_str(), stdout);
       return 0;
     };
   });

@@ -14,11 +14,19 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-// From here on clients wait for so long that somebody should look: one of them, for a tenth of its time.
-constexpr double kNoticeable = 0.1;
+// From here on a client waits for so much of its time that somebody should look. One server alone tells its share of
+// that, whatever it is, so that less is enough there.
+constexpr double kNoticeable = 0.1, kNoticeableShare = 0.03;
 // Then these say where the time goes. Windows are pulled: connections of jobs that wait block little where servers are
 // slow, and half of the time and more where the way is.
 constexpr double kBusy = 0.7, kBlocked = 0.5;
+
+constexpr size_t kMostNameBytes = 48, kMostDatasets = 1000;  // that are printed of what a server says
+
+// A server's name of something, fit to print.
+std::string ShortName(const std::string& name) {
+  return Printable(name.size() <= kMostNameBytes ? name : name.substr(0, kMostNameBytes) + "...");
+}
 
 DatasetRates RatesOf(const v1::DatasetStatus& was, const v1::DatasetStatus& is, double seconds) {
   const auto rate = [seconds](double before, double now) { return seconds > 0 ? (now - before) / seconds : 0; };
@@ -54,7 +62,8 @@ nlohmann::ordered_json ToJson(const DatasetRates& rates) {
 
 // "3d 4h", "5m 6s": the two largest units.
 std::string ShortDuration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds);
+  constexpr double kMost = 1e12;
+  const auto whole = static_cast<int64_t>(seconds >= 0 && seconds < kMost ? seconds : 0);
   if (whole >= 86400) return absl::StrFormat("%dd %dh", whole / 86400, whole % 86400 / 3600);
   if (whole >= 3600) return absl::StrFormat("%dh %dm", whole / 3600, whole % 3600 / 60);
   if (whole >= 60) return absl::StrFormat("%dm %ds", whole / 60, whole % 60);
@@ -91,23 +100,28 @@ ServerRates RatesOf(const std::string& address, const v1::StatusResponse& was, c
 }
 
 std::string Bottleneck(const std::vector<ServerRates>& servers) {
-  double waiting = 0, blocked = 0, busy = 0;
-  int streams = 0, serving = 0;
+  double waiting = 0, blocked = 0, busy = 0, streams = 0, clients = 0;
+  int serving = 0;
   for (const ServerRates& server : servers) {
+    if (!server.problem.empty()) continue;
+    ++serving;
+    busy += server.busy;
     waiting += server.all.waiting;
     blocked += server.all.blocked;
-    streams += static_cast<int>(server.all.streams);
-    if (server.problem.empty()) ++serving, busy += server.busy;
+    streams += server.all.streams;
+    clients = std::max<double>(clients, server.all.streams);  // Each has a stream to every server that it uses.
   }
   if (serving == 0) return "No server tells how it fares.";
   busy /= serving;
   if (streams == 0) return "No client reads.";
-  if (waiting < kNoticeable) return "No client waits: the servers keep up.";
-  const std::string wait = absl::StrFormat("Clients wait: %.1f of them at a time. ", waiting);
+  if (waiting / clients < (serving == 1 ? kNoticeableShare : kNoticeable))
+    return "No client waits: the servers keep up.";
+  const std::string wait = absl::StrFormat("Clients wait: %.1f of %.0f at a time%s. ", waiting, clients,
+                                           serving == 1 ? ", as far as this server has a share in it" : "");
   if (busy >= kBusy)
     return absl::StrFormat("%sThe servers' workers are busy, %.0f %% of their time: more servers make it faster.", wait,
                            busy * 100);
-  if (blocked >= kBlocked)
+  if (blocked / streams >= kBlocked)
     return absl::StrCat(wait,
                         "Spans are ready and wait for connections: the network, or the clients' receiving, is "
                         "slow.");
@@ -121,7 +135,8 @@ std::string FleetTable(const std::vector<ServerRates>& servers, bool datasets) {
   size_t width = std::string_view("SERVER").size();
   for (const ServerRates& server : servers) {
     width = std::max(width, server.address.size());
-    for (const DatasetRates& one : server.datasets) width = std::max(width, datasets ? one.name.size() + 2 : 0);
+    for (const DatasetRates& one : server.datasets)
+      width = std::max(width, datasets ? ShortName(one.name).size() + 2 : 0);
   }
   std::string table =
       absl::StrFormat("%-*s %-8s %5s %8s %11s %8s %8s %8s %7s %7s %9s\n", width, "SERVER", "STATE", "BUSY", "STREAMS",
@@ -136,9 +151,10 @@ std::string FleetTable(const std::vector<ServerRates>& servers, bool datasets) {
     AppendRates(server.all, table);
     absl::StrAppendFormat(&table, " %7d %7d %9s\n", server.waiting_spans, server.all.failed,
                           ShortDuration(server.uptime_seconds));
+    size_t shown = 0;
     for (const DatasetRates& one : server.datasets) {
-      if (!datasets) break;
-      absl::StrAppendFormat(&table, "  %-*s %-8s %5s ", width - 2, Printable(one.name), "", "");
+      if (!datasets || ++shown > kMostDatasets) break;
+      absl::StrAppendFormat(&table, "  %-*s %-8s %5s ", width - 2, ShortName(one.name), "", "");
       AppendRates(one, table);
       absl::StrAppendFormat(&table, " %7s %7d\n", "", one.failed);
     }

@@ -77,7 +77,13 @@ absl::StatusOr<int> RunStatus(const StatusFlags& flags) {
   STOKER_ASSIGN_OR_RETURN(Statuses was, client->Status());
   while (!stopped.WaitForNotificationWithTimeout(absl::Seconds(flags.seconds))) {
     if (flags.watch) client->LookUpAgain();
-    STOKER_ASSIGN_OR_RETURN(Statuses is, client->Status());
+    auto looked = client->Status();
+    if (!looked.ok() && flags.watch) {  // A name that stands for no server now may stand for one soon.
+      std::fprintf(stderr, "stoker: %s\n", std::string(looked.status().message()).c_str());
+      continue;
+    }
+    STOKER_RETURN_IF_ERROR(looked.status());
+    Statuses is = *std::move(looked);
     const auto rates = RatesOf(was, is);
     Print(rates, flags);
     const bool all_tell = std::all_of(is.begin(), is.end(), [](const auto& server) { return server.status.ok(); });

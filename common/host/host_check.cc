@@ -224,11 +224,12 @@ void CheckLibraries(const Host& host, Findings& findings) {
 
 }  // namespace
 
-Host Host::This() {
-  const auto limit_of = [](auto resource) {
+Host Host::This(HostRole role) {
+  const auto limit_of = [role](auto resource) {
     rlimit limit = {};
-    if (getrlimit(resource, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return UINT64_MAX;
-    return static_cast<uint64_t>(limit.rlim_max);
+    if (getrlimit(resource, &limit) != 0) return UINT64_MAX;
+    const rlim_t holds = role == HostRole::kServer ? limit.rlim_max : limit.rlim_cur;
+    return holds == RLIM_INFINITY ? UINT64_MAX : static_cast<uint64_t>(holds);
   };
   timex clock = {};
   return {.open_files = limit_of(RLIMIT_NOFILE),

@@ -24,12 +24,12 @@ enum class HostRole { kServer, kTrainer };
 // Where it is looked. Tests bring another one.
 struct Host {
   std::string root;                           // of /proc and /sys; empty: the machine's own
-  uint64_t open_files = 0, locked_bytes = 0;  // hard limits of this process; UINT64_MAX: none
+  uint64_t open_files = 0, locked_bytes = 0;  // limits of this process; UINT64_MAX: none
   bool clock_is_synchronized = false;
   std::function<std::string(const char*)> environment;  // "" for what is not set
 
-  // This machine, and this process.
-  static Host This();
+  // This machine, and this process. Limits are those that hold: a server raises its own as far as it may.
+  static Host This(HostRole role);
 };
 
 // Looks at all of it. What the kernel does not tell, as in some containers, is left out.

@@ -434,6 +434,8 @@ def dashboard():
 
 
 def main():
+    if any(argument.startswith("-") for argument in sys.argv[1:]):
+        sys.exit(__doc__)
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("dashboard.json")
     file.write_text(json.dumps(dashboard(), indent=1) + "\n", encoding="utf-8")
 

@@ -175,6 +175,16 @@ absl::Status ResolvePythonOps(const v1::PythonOpsConfig& config, Settings& setti
 
 }  // namespace
 
+absl::StatusOr<int> FleetPort(const std::string& listen) {
+  Settings settings;
+  STOKER_RETURN_IF_ERROR(ResolveListen(listen, settings));
+  const bool is_here_alone = listen.empty() || settings.host == "127.0.0.1" || settings.host == "localhost" ||
+                             settings.host == "[::1]" || absl::StartsWith(settings.host, kUnixPrefix);
+  if (!is_here_alone && settings.port != 0) return settings.port;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "listen: '", listen, "' is no address that other machines reach; write ", "listen: 0.0.0.0:", kDefaultPort));
+}
+
 absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config) {
   AdminSettings admin;
   STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));

@@ -62,6 +62,10 @@ struct Settings {
 // Whether `host` of Settings is reached from this machine alone.
 bool IsLoopback(const std::string& host);
 
+// Returns the port of `listen`, at which all machines of a fleet are reached, each by its own name. InvalidArgument
+// where there is none, or others cannot reach it.
+absl::StatusOr<int> FleetPort(const std::string& listen);
+
 // Returns the host and port of an admin address alone. InvalidArgument where it is none.
 absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config);
 

@@ -37,17 +37,13 @@ constexpr char kToAnyOrigin[] = "Access-Control-Allow-Origin: *\r\n";
 // Whether the server answers; the reason where it does not.
 Page HealthOf(Server& server) {
   if (server.Healthy()) return {.body = "ok\n", .headers = kToAnyOrigin};
-  return {.status = 503,
-          .body = "gRPC's threads or all workers hang; the log says more\n",
-          .headers = kToAnyOrigin};
+  return {.status = 503, .body = "gRPC's threads or all workers hang; the log says more\n", .headers = kToAnyOrigin};
 }
 
 // Whether clients should be sent here.
 Page ReadinessOf(Server& server) {
   if (server.draining())
-    return {.status = 503,
-            .body = "draining: this server ends what it owes, and stops\n",
-            .headers = kToAnyOrigin};
+    return {.status = 503, .body = "draining: this server ends what it owes, and stops\n", .headers = kToAnyOrigin};
   return HealthOf(server);
 }
 

@@ -10,17 +10,25 @@
 
 namespace stoker {
 
-IdleExit::IdleExit(absl::Duration patience, std::function<size_t()> streams)
+IdleExit::IdleExit(absl::Duration patience, std::function<ServiceLog::Streams()> streams)
     : patience_(patience), streams_(std::move(streams)), periodic_(absl::Milliseconds(500), [this] { Look(); }) {}
 
 void IdleExit::Look() {
-  if (streams_() > 0) {
+  const ServiceLog::Streams streams = streams_();
+  if (streams.open > 0 || streams.opened != opened_) {  // One may have come and gone between two looks.
     last_stream_ = SteadyNow();
-  } else if (!ended_ && SteadyNow() - last_stream_ >= patience_) {
-    ended_ = true;
-    spdlog::info("no stream for {}: the job is over", absl::FormatDuration(patience_));
-    kill(getpid(), SIGTERM);
+    opened_ = streams.opened;
+    warned_ = false;
+    return;
   }
+  const absl::Duration idle = SteadyNow() - last_stream_;
+  if (idle >= patience_ / 2 && !std::exchange(warned_, idle >= patience_ / 2))
+    spdlog::info("no stream for {}; after {} the job counts as over (--exit-when-idle)", absl::FormatDuration(idle),
+                 absl::FormatDuration(patience_));
+  if (ended_ || idle < patience_) return;
+  ended_ = true;
+  spdlog::info("no stream for {}: the job is over", absl::FormatDuration(patience_));
+  kill(getpid(), SIGTERM);
 }
 
 }  // namespace stoker

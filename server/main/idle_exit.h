@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "server/main/periodic.h"
+#include "server/observe/service_log.h"
 
 namespace stoker {
 
@@ -12,16 +13,16 @@ namespace stoker {
 // was started for is over.
 class IdleExit {
  public:
-  // `streams` returns how many are open.
-  IdleExit(absl::Duration patience, std::function<size_t()> streams);
+  IdleExit(absl::Duration patience, std::function<ServiceLog::Streams()> streams);
 
  private:
   void Look();
 
   const absl::Duration patience_;
-  const std::function<size_t()> streams_;
+  const std::function<ServiceLog::Streams()> streams_;
   absl::Time last_stream_ = absl::InfiniteFuture();  // when there was one; never, before the first
-  bool ended_ = false;
+  uint64_t opened_ = 0;                              // streams, as far as they were seen
+  bool warned_ = false, ended_ = false;
   Periodic periodic_;  // Last: its thread uses the rest.
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,7 +53,7 @@ namespace {
 constexpr absl::Duration kReportPeriod = absl::Minutes(1);
 
 // How long servers of --role auto wait for the job's next stream until it counts as over.
-constexpr double kJobIsOverSeconds = 120;
+constexpr double kJobIsOverSeconds = 600;
 
 constexpr char kExamples[] = R"(Examples:
   stokerd serve --data /data/imagenet/train
@@ -92,7 +94,7 @@ struct Flags {
   uint32_t workers = 0;
   std::vector<std::string> ops;
   bool insecure = false;
-  bool host = false;  // of `check`
+  bool host = false;   // of `check`
   bool ready = false;  // of `health`
   // Of `serve`.
   std::string role;
@@ -166,15 +168,15 @@ void AddServeFlags(CLI::App& command, Flags& flags) {
                   "Stop, as SIGTERM does, when there were streams and there have been none for so long [never]")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
-  auto* role = command
-                   .add_option("--role", flags.role,
-                               "auto: in a heterogeneous SageMaker cluster, serve where there are no accelerators, "
-                               "and run COMMAND elsewhere, with the servers' addresses in STOKER_SERVERS [serve]")
-                   ->check(CLI::IsMember({"auto", "serve"}));
+  auto* role =
+      command
+          .add_option("--role", flags.role,
+                      "auto: in a heterogeneous SageMaker cluster, serve where there are no accelerators, "
+                      "and elsewhere run the command behind --, with the servers' addresses in STOKER_SERVERS [serve]")
+          ->check(CLI::IsMember({"auto", "serve"}));
   command.add_option("--server-group", flags.server_groups, "An instance group that serves (may be repeated)")
       ->needs(role)
       ->type_name("NAME");
-  command.add_option("COMMAND", flags.command, "After --: what to run where --role auto does not serve")->needs(role);
 }
 
 // The file's configuration with the flags laid over it.
@@ -218,6 +220,8 @@ std::string ResourceConfigPath() {
 // Takes the role of this machine. Returns where it serves; elsewhere the command takes this process's place, or, where
 // there is none, the servers' addresses are printed and the process ends.
 absl::Status TakeRole(Flags& flags) {
+  if (flags.role != "auto" && !flags.command.empty())
+    return absl::InvalidArgumentError("a command behind -- is for --role auto");
   if (flags.role != "auto") return absl::OkStatus();
   STOKER_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(ResourceConfigPath()));
   STOKER_ASSIGN_OR_RETURN(const Role role, RoleOf(text, flags.server_groups));
@@ -226,10 +230,9 @@ absl::Status TakeRole(Flags& flags) {
     return absl::OkStatus();
   }
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
-  STOKER_ASSIGN_OR_RETURN(const Settings settings, Resolve(config));
-  const std::string servers = absl::StrJoin(role.servers, ",", [&settings](std::string* out, const std::string& host) {
-    absl::StrAppend(out, host, ":", settings.port);
-  });
+  STOKER_ASSIGN_OR_RETURN(const int port, FleetPort(config.listen()));
+  const std::string servers = absl::StrJoin(
+      role.servers, ",", [port](std::string* out, const std::string& host) { absl::StrAppend(out, host, ":", port); });
   if (flags.command.empty()) {
     std::printf("%s\n", servers.c_str());
     std::fflush(stdout);
@@ -239,6 +242,7 @@ absl::Status TakeRole(Flags& flags) {
   std::vector<char*> arguments;
   for (std::string& word : flags.command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
   execvp(arguments[0], arguments.data());
   return absl::NotFoundError(absl::StrCat("--role auto: cannot run '", flags.command[0], "': ", std::strerror(errno)));
 }
@@ -282,8 +286,7 @@ absl::Status Serve(Flags& flags) {
   std::optional<ConfigWatch> watch;
   if (!flags.config_file.empty()) watch.emplace(flags.config_file, [&] { reloader->ReloadIfOther(); });
   std::optional<IdleExit> idle;
-  if (flags.idle_seconds > 0)
-    idle.emplace(absl::Seconds(flags.idle_seconds), [&server] { return server->streams(0).second; });
+  if (flags.idle_seconds > 0) idle.emplace(absl::Seconds(flags.idle_seconds), [&service] { return service.streams(); });
   RawCache::Stats cached;
   DecodedCache::Stats decoded;
   const auto report = [&] {
@@ -321,7 +324,7 @@ absl::Status Serve(Flags& flags) {
 absl::Status RunCheck(const Flags& flags) {
   STOKER_ASSIGN_OR_RETURN(const v1::ServerConfig config, Configuration(flags));
   if (flags.host) {
-    std::fputs(HostReport(CheckHost(Host::This(), HostRole::kServer)).c_str(), stdout);
+    std::fputs(HostReport(CheckHost(Host::This(HostRole::kServer), HostRole::kServer)).c_str(), stdout);
     if (config.datasets().empty()) return absl::OkStatus();
   }
   v1::LogConfig quiet;
@@ -401,7 +404,10 @@ int Main(int argc, char** argv) {
   PrepareCommand prepare(app);
   ScanCommand scan(app);
   IndexCommand index(app);
-  CLI11_PARSE(app, argc, argv);
+  // What stands behind -- is another program's.
+  char** const rest = std::find(argv, argv + argc, std::string_view("--"));
+  if (rest != argv + argc) serve_flags.command.assign(rest + 1, argv + argc);
+  CLI11_PARSE(app, static_cast<int>(rest - argv), argv);
   if (prepare.parsed()) return prepare.Run();
   if (scan.parsed()) return scan.Run();
   if (index.parsed()) return index.Run();

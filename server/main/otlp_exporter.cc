@@ -36,12 +36,21 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> PairsOf(const s
   return pairs;
 }
 
+// The URL without user, password and query.
+std::string Shown(const std::string& url) {
+  const std::pair<absl::string_view, absl::string_view> scheme = absl::StrSplit(url, absl::MaxSplits("://", 1));
+  absl::string_view rest = scheme.second.substr(0, scheme.second.find('?'));
+  if (const size_t at = rest.substr(0, rest.find('/')).rfind('@'); at != absl::string_view::npos)
+    rest.remove_prefix(at + 1);
+  return absl::StrCat(scheme.first, "://", rest);
+}
+
 HttpLimits Limits() {
   HttpLimits limits;
   limits.requests = limits.tries = 1;  // The next one comes soon, and has all that this one has.
-  limits.connect = absl::Seconds(2);
-  limits.total = absl::Seconds(10);
-  limits.backend.reset();  // It is no storage.
+  limits.connect = absl::Seconds(1);
+  limits.silence = limits.total = absl::Seconds(2);  // A server that stops waits for the last one.
+  limits.backend.reset();                            // It is no storage.
   return WithAuthorities(limits);
 }
 
@@ -49,13 +58,15 @@ HttpLimits Limits() {
 
 absl::StatusOr<OtlpExporter::Options> OtlpExporter::FromEnvironment(const Variable& variable) {
   Options options;
+  if (variable("OTEL_SDK_DISABLED") == "true" || variable("OTEL_METRICS_EXPORTER") == "none") return options;
   const std::string whole = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
   const std::string base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
   if (whole.empty() && base.empty()) return options;
   const char* const name = whole.empty() ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT";
   options.url = whole.empty() ? absl::StrCat(absl::StripSuffix(base, "/"), "/v1/metrics") : whole;
   if (!absl::StartsWith(options.url, "http://") && !absl::StartsWith(options.url, "https://"))
-    return absl::InvalidArgumentError(absl::StrCat(name, ": '", whole + base, "' is no URL, such as http://host:4318"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": this is no URL, such as http://host:4318"));
+  options.shown = Shown(options.url);
   const auto [protocol_name, protocol] =
       FirstOf(variable, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");
   if (!protocol.empty() && protocol != "http/json")
@@ -71,14 +82,16 @@ absl::StatusOr<OtlpExporter::Options> OtlpExporter::FromEnvironment(const Variab
           absl::StrCat("OTEL_METRIC_EXPORT_INTERVAL: '", text, "' is no number of milliseconds"));
     options.interval = absl::Milliseconds(milliseconds);
   }
-  STOKER_ASSIGN_OR_RETURN(options.resource,
-                          PairsOf("OTEL_RESOURCE_ATTRIBUTES", variable("OTEL_RESOURCE_ATTRIBUTES")));
+  STOKER_ASSIGN_OR_RETURN(options.resource, PairsOf("OTEL_RESOURCE_ATTRIBUTES", variable("OTEL_RESOURCE_ATTRIBUTES")));
   const std::string service = variable("OTEL_SERVICE_NAME");
-  const auto named = [](const auto& pair) { return pair.first == "service.name"; };
-  if (!service.empty()) std::erase_if(options.resource, named);
-  if (std::none_of(options.resource.begin(), options.resource.end(), named))
-    options.resource.emplace_back("service.name", service.empty() ? "stokerd" : service);
+  if (!service.empty()) std::erase_if(options.resource, [](const auto& pair) { return pair.first == "service.name"; });
+  Describe(options, "service.name", service.empty() ? "stokerd" : service);
   return options;
+}
+
+void OtlpExporter::Describe(Options& options, const std::string& name, const std::string& value) {
+  const auto named = [&name](const auto& pair) { return pair.first == name; };
+  if (std::none_of(options.resource.begin(), options.resource.end(), named)) options.resource.emplace_back(name, value);
 }
 
 OtlpExporter::OtlpExporter(Options options, const Metrics& metrics)
@@ -92,7 +105,7 @@ OtlpExporter::~OtlpExporter() {
 }
 
 void OtlpExporter::Send() {
-  HttpRequest request = {.method = "POST", .url = options_.url, .name = options_.url};
+  HttpRequest request = {.method = "POST", .url = options_.url, .name = options_.shown};
   request.headers = {"Content-Type: application/json"};
   request.secret_headers = options_.headers;
   request.body = OtlpJson(metrics_.Collect(), started_, absl::Now(), options_.resource);

@@ -20,7 +20,8 @@ namespace stoker {
 class OtlpExporter {
  public:
   struct Options {
-    std::string url;                   // "http://collector:4318/v1/metrics"
+    std::string url;                   // "http://collector:4318/v1/metrics"; it may have a password
+    std::string shown;                 // the URL for people, without that
     std::vector<std::string> headers;  // "Name: value"; they may be secret
     absl::Duration interval = absl::Minutes(1);
     std::vector<std::pair<std::string, std::string>> resource;  // attributes of this process
@@ -28,9 +29,13 @@ class OtlpExporter {
 
   // What OpenTelemetry's environment variables ask for: OTEL_EXPORTER_OTLP_METRICS_ENDPOINT or
   // OTEL_EXPORTER_OTLP_ENDPOINT with their …_HEADERS, OTEL_METRIC_EXPORT_INTERVAL, OTEL_SERVICE_NAME and
-  // OTEL_RESOURCE_ATTRIBUTES. An empty `url` where no endpoint is named. InvalidArgument, with the variable, for what is
-  // no URL or number, and for a protocol other than http/json.
+  // OTEL_RESOURCE_ATTRIBUTES. An empty `url` where no endpoint is named, or OTEL_SDK_DISABLED or OTEL_METRICS_EXPORTER
+  // turn it off. InvalidArgument, with the variable, for what is no URL or number, and for a protocol in
+  // OTEL_EXPORTER_OTLP_METRICS_PROTOCOL or OTEL_EXPORTER_OTLP_PROTOCOL other than http/json.
   static absl::StatusOr<Options> FromEnvironment(const std::function<std::string(const char*)>& variable);
+
+  // Adds an attribute of the process, where the environment has none of that name.
+  static void Describe(Options& options, const std::string& name, const std::string& value);
 
   // `metrics` must outlive it.
   OtlpExporter(Options options, const Metrics& metrics);

@@ -1,9 +1,12 @@
 #include "server/main/server.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
@@ -331,31 +334,46 @@ absl::Status Server::Listen(std::vector<OwnedFd> passed) {
 }
 
 absl::Status Server::StartAdmin() {
-  STOKER_ASSIGN_OR_RETURN(OtlpExporter::Options otlp, OtlpExporter::FromEnvironment([](const char* name) {
-                            const char* const value = std::getenv(name);
-                            return std::string(value == nullptr ? "" : value);
-                          }));
-  if (!settings_.admin.has_value() && otlp.url.empty()) return absl::OkStatus();
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  auto otlp = OtlpExporter::FromEnvironment(variable);
+  // The environment may be meant for others, and metrics are not worth a server that does not start.
+  if (!otlp.ok()) spdlog::warn("no metrics are sent: {}", std::string(otlp.status().message()));
+  const bool sends = otlp.ok() && !otlp->url.empty();
+  if (!settings_.admin.has_value() && !sends) return absl::OkStatus();
   Metrics& metrics = service_.log().metrics();
   metrics.Add([this] { return ServerFigures(*this); });
   metrics.Add(ProcessFigures);
-  if (!otlp.url.empty()) {
-    otlp.resource.emplace_back("service.version", STOKER_VERSION);
-    otlp.resource.emplace_back("server.address", address_);
-    spdlog::info("metrics go to {} every {}", otlp.url, absl::FormatDuration(otlp.interval));
-    otlp_ = std::make_unique<OtlpExporter>(std::move(otlp), metrics);
+  if (settings_.admin.has_value()) {
+    const AdminSettings& admin = *settings_.admin;
+    STOKER_ASSIGN_OR_RETURN(
+        admin_, AdminServer::Start(
+                    {.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
+    spdlog::info("admin: http://{}/ for people, and /metrics, /healthz, /readyz, /status, /config", admin_->address());
   }
-  if (!settings_.admin.has_value()) return absl::OkStatus();
-  const AdminSettings& admin = *settings_.admin;
-  STOKER_ASSIGN_OR_RETURN(
-      admin_,
-      AdminServer::Start({.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
-  spdlog::info("admin: http://{}/ for people, and /metrics, /healthz, /readyz, /status, /config", admin_->address());
+  if (!sends) return absl::OkStatus();
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  OtlpExporter::Describe(*otlp, "service.version", STOKER_VERSION);
+  OtlpExporter::Describe(*otlp, "service.instance.id", absl::StrCat(host, "/", address_));
+  OtlpExporter::Describe(*otlp, "host.name", host);
+  spdlog::info("metrics go to {} every {}", otlp->shown, absl::FormatDuration(otlp->interval));
+  otlp_ = std::make_unique<OtlpExporter>(*std::move(otlp), metrics);
   return absl::OkStatus();
 }
 
 void Server::ExpectDatasets() {
   for (const auto& [name, dataset] : engine_->catalog()->datasets) service_.log().metrics().Expect(name);
+}
+
+absl::StatusOr<std::string> Server::DrawSamples(const std::string& dataset, uint64_t first) {
+  constexpr int kMostAtOnce = 2;
+  const absl::Cleanup done = [this] { --drawing_; };
+  if (++drawing_ > kMostAtOnce)
+    return absl::UnavailableError("samples are being drawn for others; try again in a moment");
+  return stoker::DrawSamples(*engine_, dataset, first);
 }
 
 absl::Duration Server::uptime() const { return SteadyNow() - started_; }

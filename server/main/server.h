@@ -115,10 +115,8 @@ class Server {
   // See DataService::Streams.
   std::pair<std::vector<DataService::OpenStream>, size_t> streams(size_t most) { return service_.Streams(most); }
 
-  // See preview.h.
-  absl::StatusOr<std::string> DrawSamples(const std::string& dataset, uint64_t first) {
-    return stoker::DrawSamples(*engine_, dataset, first);
-  }
+  // See preview.h. Unavailable, too, where two are drawn already: others need the admin address's threads.
+  absl::StatusOr<std::string> DrawSamples(const std::string& dataset, uint64_t first);
 
   // Takes up what `config` says of certificates, of who may read what, and of quotas: all of it or, on an error,
   // nothing. Streams that are open go on as they are; new connections and streams get the new. FailedPrecondition for a
@@ -178,6 +176,7 @@ class Server {
 
   const absl::Time started_;
   std::atomic<bool> draining_ = false, reload_success_ = true;
+  std::atomic<int> drawing_ = 0;
 
   mutable absl::Mutex mutex_;
   v1::ServerConfig config_ ABSL_GUARDED_BY(mutex_);

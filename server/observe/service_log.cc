@@ -31,6 +31,11 @@ void ServiceLog::Made(const std::string& dataset, const v1::SpanHeader& header) 
   total_.failed += header.has_error() ? 1 : 0;
 }
 
+ServiceLog::Streams ServiceLog::streams() const {
+  absl::MutexLock lock(&mutex_);
+  return {total_.opened, total_.opened - total_.ended};
+}
+
 std::string ServiceLog::TakeRecent() {
   absl::MutexLock lock(&mutex_);
   if (total_ == told_) return "";

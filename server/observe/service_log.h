@@ -36,6 +36,12 @@ class ServiceLog {
     metrics_.Called(method, code, taken);
   }
 
+  // How many streams were opened ever, and how many of these are open.
+  struct Streams {
+    uint64_t opened = 0, open = 0;
+  };
+  Streams streams() const;
+
   // The same counts and more, for Prometheus.
   Metrics& metrics() { return metrics_; }
 

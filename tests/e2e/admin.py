@@ -77,6 +77,8 @@ def check_pages(folder):
         assert told['stoker_cache_requests_total{cache="span",result="miss"}'] > 0
         assert told["process_resident_memory_bytes"] > 1e6
         assert any(key.startswith("stoker_build_info{") for key in told)
+        calls = {key for key in told if key.startswith("grpc_server_call_duration_seconds_count{")}
+        assert calls and not any("ListClasses" in key for key in calls), "a server's own pulse is not counted"
         status, kind, text = server.get("/status")
         assert status == 200 and kind == "application/json"
         document = json.loads(text)
@@ -206,11 +208,14 @@ def check_status(folder):
         stdout=subprocess.DEVNULL,
     )
     command = [BIN / "stoker", "status", "--servers", ",".join(one.address for one in servers), "--seconds", "1.5"]
+
+    def look():
+        return json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
+
     try:
-        while not (told := json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout))[
-            "servers"
-        ][0]["clients_waiting"]:
-            pass
+        deadline = time.monotonic() + 120
+        while not all(one["clients_waiting"] and one["streams"] for one in (told := look())["servers"]):
+            assert time.monotonic() < deadline, told
         assert [one["address"] for one in told["servers"]] == sorted(one.address for one in servers)
         assert all(one["samples_per_second"] > 0 and one["streams"] == 1 for one in told["servers"]), told
         table = subprocess.run([*command, "--datasets"], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -63,7 +63,7 @@ def main():
     request = json_format.Parse(body, ExportMetricsServiceRequest())
     attributes = {one.key: one.value.string_value for one in request.resource_metrics[0].resource.attributes}
     assert attributes["service.name"] == "stokerd" and attributes["team"] == "vision", attributes
-    assert attributes["server.address"] == address, attributes
+    assert attributes["service.instance.id"].endswith("/" + address) and attributes["host.name"], attributes
     metrics = metrics_of(request)
     samples = metrics["stoker_samples_total"].sum
     assert samples.is_monotonic and samples.data_points[0].as_double > 0, "the last request has all that was done"
@@ -71,8 +71,12 @@ def main():
     stages = metrics["stoker_stage_duration_seconds"].histogram.data_points
     assert all(len(one.bucket_counts) == len(one.explicit_bounds) + 1 for one in stages)
     assert all(sum(one.bucket_counts) == one.count == samples.data_points[0].as_double for one in stages)
-    refused = subprocess.run(command, capture_output=True, text=True, env={**environment, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
-    assert refused.returncode == 1 and "OTEL_EXPORTER_OTLP_PROTOCOL" in refused.stderr, refused.stderr
+    other = {**environment, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=other)
+    assert server.stdout.readline().startswith("listening on"), "it serves all the same"
+    server.terminate()
+    log = server.communicate(timeout=60)[1]
+    assert "no metrics are sent: OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken" in log, log
     print(f"otlp.py: {len(metrics)} metrics as OpenTelemetry has them")
 
 

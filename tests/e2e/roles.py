@@ -53,7 +53,8 @@ def main():
         for host in [*SERVERS, TRAINER]:
             config = folder / f"{host}.yaml"
             config.write_text(f"listen: {host}:{port}\ninsecure: true\n{DATASET}")
-            commands[host] = [BIN / "stokerd", "serve", "--role", "auto", "--config", config, "--exit-when-idle", "2"]
+            options = ["--role", "auto", "--exit-when-idle", "2", "--config", config, "--server-group", "data"]
+            commands[host] = [BIN / "stokerd", "serve", *options]
         job = ["--", "sh", "-c", f'"{BIN}/stoker" digest > "{trained}"']
         servers = [
             subprocess.Popen(
@@ -75,6 +76,8 @@ def main():
                 server.kill()
                 server.wait()
         assert len(trained.read_text().split()[0]) == 64, trained.read_text()
+        closed = subprocess.run([*commands[TRAINER], "--listen", "127.0.0.1:0"], env=environment, capture_output=True, text=True)
+        assert closed.returncode == 1 and "no address that other machines reach" in closed.stderr, closed.stderr
         missing = subprocess.run(
             [*commands[TRAINER], "--", "no-such-program"], env=environment, capture_output=True, text=True
         )

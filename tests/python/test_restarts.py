@@ -84,13 +84,20 @@ def test_a_rolling_restart_changes_no_byte(fleet, plain):
     assert digest == plain and len(restarted) == 4
 
 
+def told(server):
+    """How often the server's log says that it has read its configuration again."""
+    return server.log.read_text().count("the configuration was read again")
+
+
 def test_storms_of_reloads_change_no_byte(fleet, plain):
     def storm():
         for number, text in enumerate(itertools.cycle([BROKEN, GOOD, OTHERS])):
+            before = [told(server) for server in fleet]
             for server in fleet:
                 server.config.write_text(text)
                 server.process.send_signal(signal.SIGHUP)
-            time.sleep(0.02)
+            while any(told(server) == said for server, said in zip(fleet, before)):
+                time.sleep(0.01)
             yield number
 
     digest, longest, reloads = read_epoch(fleet, storm())

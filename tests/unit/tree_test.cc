@@ -99,7 +99,8 @@ void ExpectFoldersInOrder(const std::string& side, const std::vector<std::string
 }
 
 TEST(TreeTest, CommonFoldersComeInOrder) {
-  ExpectFoldersInOrder("common", {"time", "identity", "fields", "ops", "pipeline", "wire", "config", "host", "picture"});
+  ExpectFoldersInOrder("common",
+                       {"time", "identity", "fields", "ops", "pipeline", "wire", "config", "host", "picture"});
 }
 
 // config, observe and admin serve all stages, and are served by common alone.

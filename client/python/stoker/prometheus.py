@@ -109,6 +109,8 @@ class Exporter:
 
     def __init__(self, loaders: Loaders, port: int, host: str) -> None:
         class Handler(BaseHTTPRequestHandler):
+            timeout = 10  # of who connects and asks nothing
+
             def do_GET(self) -> None:
                 if self.path.partition("?")[0] != "/metrics":
                     self.send_error(404, "there is /metrics alone")
@@ -150,7 +152,7 @@ class Exporter:
 def serve(loaders: Loaders, port: int = 0, host: str = "127.0.0.1") -> Exporter:
     """Answers Prometheus at ``http://HOST:PORT/metrics`` with :func:`text` of the loaders.
 
-    ``port`` 0 takes a free one. A host other than the loopback lets other machines read the figures, and with them the
+    The exporter keeps the loaders until it is closed. ``port`` 0 takes a free one. A host other than the loopback lets other machines read the figures, and with them the
     servers' addresses. Raises OSError where the address cannot be had.
     """
     text(loaders)  # An error is the caller's, not that of the first scrape.

@@ -23,8 +23,8 @@ namespace stoker {
 // How requests are made, and when they are given up.
 struct HttpLimits {
   std::optional<Backend> backend = Backend::kHttp;  // what they are counted for, if anything
-  std::string ca_file;               // the authorities in PEM; the system's where this is empty
-  int requests = 64;                 // in flight at once, which is the most connections that there are too
+  std::string ca_file;                              // the authorities in PEM; the system's where this is empty
+  int requests = 64;  // in flight at once, which is the most connections that there are too
 
   // A request ends with an error after so many tries, or so long after the first of them began.
   int tries = 10;

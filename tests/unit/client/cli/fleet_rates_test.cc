@@ -63,11 +63,21 @@ TEST(FleetRatesTest, TheBottleneckIsNamed) {
   EXPECT_EQ(Bottleneck({}), "No server tells how it fares.");
   EXPECT_EQ(Bottleneck({{.address = "a:1"}}), "No client reads.");
   EXPECT_EQ(Bottleneck({Server(0.01, 2, 0.9)}), "No client waits: the servers keep up.");
+  EXPECT_EQ(Bottleneck({Server(0.04, 0, 0.9), Server(0.04, 0, 0.9)}), "No client waits: the servers keep up.");
   EXPECT_EQ(Bottleneck({Server(0.5, 0, 0.9), Server(0.5, 0, 1)}),
-            "Clients wait: 1.0 of them at a time. The servers' workers are busy, 95 % of their time: more servers make "
+            "Clients wait: 1.0 of 1 at a time. The servers' workers are busy, 95 % of their time: more servers make "
             "it faster.");
   EXPECT_THAT(Bottleneck({Server(0.5, 0.9, 0.3)}), HasSubstr("the network, or the clients' receiving, is slow"));
   EXPECT_THAT(Bottleneck({Server(0.5, 0, 0.3)}), HasSubstr("look at their storage"));
+  EXPECT_THAT(Bottleneck({Server(0.06, 0, 0.9)}), HasSubstr("as far as this server has a share in it"))
+      << "the client may have fifteen other servers";
+}
+
+TEST(FleetRatesTest, WhatAHostileServerSaysIsCut) {
+  v1::StatusResponse status;
+  status.set_uptime_seconds(1e300);
+  for (int i = 0; i < 3000; ++i) status.add_datasets()->set_name(std::string(100'000, 'x'));
+  EXPECT_LT(FleetTable({RatesOf("a:1", status, status)}, /*datasets=*/true).size(), 200'000);
 }
 
 TEST(FleetRatesTest, ATableHasALineForEachServerAndDataset) {
@@ -80,8 +90,9 @@ TEST(FleetRatesTest, ATableHasALineForEachServerAndDataset) {
             "  birds                         1         0.0      0.0     0.00     0.00               0\n"
             "  pets                          2       250.0      2.0     0.50     0.25               3\n"
             "b:1       connection\\x0arefused\n"
-            "Clients wait: 0.5 of them at a time. Spans are ready and wait for connections: the network, or the "
-            "clients' receiving, is slow.\n");
+            "Clients wait: 0.5 of 3 at a time, as far as this server has a share in it. The servers' workers are busy, "
+            "75 % of "
+            "their time: more servers make it faster.\n");
   EXPECT_THAT(FleetTable({one}, /*datasets=*/false), testing::Not(HasSubstr("pets")));
 }
 

@@ -135,7 +135,9 @@ TEST_F(HostCheckTest, AReportHasTheRemedyBelowWhatIsBad) {
             "1 of 3 findings deserve a look\n");
 }
 
-TEST(ThisHostTest, TellsSomething) { EXPECT_GT(CheckHost(Host::This(), HostRole::kTrainer).size(), 3); }
+TEST(ThisHostTest, TellsSomething) {
+  EXPECT_GT(CheckHost(Host::This(HostRole::kTrainer), HostRole::kTrainer).size(), 3);
+}
 
 }  // namespace
 }  // namespace stoker

@@ -37,10 +37,25 @@ TEST(OtlpExporterTest, TheVariablesAreOpenTelemetrys) {
   EXPECT_THAT(options->headers, ElementsAre("api-key: a b", "x: y=z"));
   EXPECT_EQ(options->interval, absl::Milliseconds(2500));
   EXPECT_THAT(options->resource, UnorderedElementsAre(Pair("service.name", "photos"), Pair("team", "vision")));
-  const auto whole = From({{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "https://c/m"}, {"OTEL_EXPORTER_OTLP_ENDPOINT", "x"}});
+  const auto whole =
+      From({{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "https://c/m"}, {"OTEL_EXPORTER_OTLP_ENDPOINT", "x"}});
   ASSERT_TRUE(whole.ok()) << whole.status();
   EXPECT_EQ(whole->url, "https://c/m");
   EXPECT_THAT(whole->resource, ElementsAre(Pair("service.name", "stokerd")));
+}
+
+TEST(OtlpExporterTest, TheVariablesTurnItOffToo) {
+  for (const auto& [name, value] : {std::pair("OTEL_SDK_DISABLED", "true"), {"OTEL_METRICS_EXPORTER", "none"}}) {
+    const auto options = From({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"}, {name, value}});
+    ASSERT_TRUE(options.ok());
+    EXPECT_EQ(options->url, "") << name;
+  }
+}
+
+TEST(OtlpExporterTest, APasswordIsNotShown) {
+  const auto options = From({{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://user:p@ss@collector:4318/v1?key=secret"}});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->shown, "http://collector:4318/v1");
 }
 
 TEST(OtlpExporterTest, WhatIsWrongIsNamed) {
