@@ -11,8 +11,8 @@
 namespace stoker {
 namespace {
 
-// What gRPC calls a client in the process itself, which feels the server's pulse.
-constexpr char kOwnPeer[] = "inproc";
+// What gRPC calls a client without an address: the one in the process itself, which feels the server's pulse.
+constexpr char kOwnPeer[] = "unknown";
 
 // A call that is answered once. It is counted when that is done.
 struct Call {

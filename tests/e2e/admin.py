@@ -214,8 +214,9 @@ def check_status(folder):
 
     try:
         deadline = time.monotonic() + 120
-        while not all(one["clients_waiting"] and one["streams"] for one in (told := look())["servers"]):
-            assert time.monotonic() < deadline, told
+        while not all(one["clients_waiting"] and one["streams"] for one in look()["servers"]):
+            assert time.monotonic() < deadline
+        told = look()
         assert [one["address"] for one in told["servers"]] == sorted(one.address for one in servers)
         assert all(one["samples_per_second"] > 0 and one["streams"] == 1 for one in told["servers"]), told
         table = subprocess.run([*command, "--datasets"], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -33,7 +33,8 @@ TEST(OtlpTest, MetricsAreSumsGaugesAndHistograms) {
   EXPECT_EQ(samples["dataPoints"][0]["timeUnixNano"], "160000000000");
   EXPECT_EQ(samples["dataPoints"][0]["attributes"][0]["key"], "dataset");
   EXPECT_EQ(Find(request, "stoker_streams_active")["gauge"]["dataPoints"][0]["asDouble"], 1);
-  for (const auto& point : Find(request, "stoker_stage_duration_seconds")["histogram"]["dataPoints"]) {
+  const nlohmann::json stages = Find(request, "stoker_stage_duration_seconds")["histogram"]["dataPoints"];
+  for (const auto& point : stages) {
     ASSERT_EQ(point["bucketCounts"].size(), point["explicitBounds"].size() + 1);
     int all = 0;
     for (const std::string count : point["bucketCounts"]) all += std::stoi(count);
