@@ -4,8 +4,9 @@
 #            another gRPC is found, as system
 #   system   the one that find_package found
 #
-# Both have one name and one interface. What is installed elsewhere takes the one that it finds there. The preset tsan has
-# the fixes in its own libraries.
+# Both have one name and one interface. STOKER_GRPC_LIBRARY is the patched one, which what is installed brings along, as the
+# component `grpc`; what is installed without it takes the one that it finds there. The preset tsan has the fixes in its own
+# libraries.
 set(STOKER_GRPC patched CACHE STRING "The gRPC core: patched or system")
 set_property(CACHE STOKER_GRPC PROPERTY STRINGS patched system)
 if(NOT STOKER_GRPC STREQUAL "patched" OR STOKER_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING)
@@ -19,3 +20,4 @@ if(NOT EXISTS "${STOKER_GRPC_LIBRARIES}/${name}")
   return()
 endif()
 set_target_properties(gRPC::grpc PROPERTIES IMPORTED_LOCATION_${configuration} ${STOKER_GRPC_LIBRARIES}/${name})
+set(STOKER_GRPC_LIBRARY ${STOKER_GRPC_LIBRARIES}/${name})

@@ -44,23 +44,37 @@ function(stoker_install_client library)
     DESTINATION ${package})
 endfunction()
 
+# Programs look for the gRPC with fixes in lib/stoker, beside their folder, before they take the system's.
+function(stoker_install_program program)
+  if(STOKER_GRPC_LIBRARY)
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/stoker")
+  endif()
+  install(TARGETS ${program} RUNTIME ${ARGN})
+endfunction()
+
+if(STOKER_GRPC_LIBRARY)
+  install(FILES ${STOKER_GRPC_LIBRARY} DESTINATION lib/stoker COMPONENT grpc)
+endif()
 if(STOKER_BUILD_CLIENT)
   stoker_install_client(stoker_loader)
-  install(TARGETS stoker RUNTIME)
+  stoker_install_program(stoker)
 endif()
 if(NOT STOKER_BUILD_SERVER)
   return()
 endif()
 
 # Installs the server as a service. All that only a server needs is the component `server`. /etc is the operator's, so
-# nothing there is installed or replaced.
-install(TARGETS stokerd RUNTIME COMPONENT server)
-install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.yaml
+# nothing there is installed or replaced; what may be copied to there, a configuration and drop-ins of the unit, is data.
+stoker_install_program(stokerd COMPONENT server)
+install(FILES
+  ${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.yaml
+  ${PROJECT_SOURCE_DIR}/deploy/systemd/credentials.conf
+  ${PROJECT_SOURCE_DIR}/deploy/systemd/python-ops.conf
   DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT server)
 install(CODE "
-  set(STOKER_UNIT \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.service\")
+  set(STOKER_UNITS \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.service;${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.socket\")
   set(STOKER_SCRATCH \"${PROJECT_BINARY_DIR}/systemd\")
   set(STOKER_BINDIR \"${CMAKE_INSTALL_BINDIR}\")
   set(STOKER_DATADIR \"${CMAKE_INSTALL_DATADIR}\")
-  include(\"${PROJECT_SOURCE_DIR}/cmake/install_systemd_unit.cmake\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/install_systemd_units.cmake\")
   " COMPONENT server)
