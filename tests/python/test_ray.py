@@ -118,6 +118,10 @@ def lives(process):
         return False
 
 
+def parent_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def digest_of_epoch(loader, disturb):
     """The digest of the loader's next epoch, in which `disturb` is called with the number of each batch."""
     digest = stoker.Digest()
@@ -149,6 +153,9 @@ def test_servers_and_nodes_that_die_in_mid_epoch_are_replaced(cluster, serve, di
             assert {one.address for one in fleet.status()} == set(first), "they are where they were"
             victim = next(one for one in fleet.status() if one.node != driver_node())
             lost.append(victim)
+            actor = parent_of(victim.pid)
+            for process in (parent_of(actor), actor):  # The raylet first, which would clear up after the actor.
+                os.kill(process, signal.SIGKILL)
             nodes = {node.node_id: node for node in cluster.worker_nodes}
             cluster.remove_node(nodes[victim.node], allow_graceful=False)
 
@@ -218,6 +225,16 @@ def test_a_server_that_hangs_is_started_again(serve, digests):
     (again,) = up(fleet)
     assert again.restarts >= 1 and again.address == hung.address and not lives(hung.pid)
     with loader_of(fleet.servers) as loader:
+        assert loader.digest(0) == digests[0]
+
+
+def test_a_server_dies_with_its_actor_and_is_replaced(serve, digests):
+    fleet = serve(nodes=1)
+    (before,) = up(fleet)
+    os.kill(parent_of(before.pid), signal.SIGKILL)
+    wait_until(lambda: not lives(before.pid), lambda: "it outlives its actor")
+    wait_until(lambda: [one.pid for one in up(fleet)] not in ([], [before.pid]), fleet.status)
+    with loader_of(fleet.servers, connect_timeout=60) as loader:
         assert loader.digest(0) == digests[0]
 
 
