@@ -9,7 +9,7 @@
             train(images, labels)
 
 ``fleet.servers`` may be passed to tasks, actors and trainers, and follows the fleet's membership there. The nodes need
-this package and the program stokerd. Ray is imported when it is needed, by none of this before.
+this package and the program stokerd. Importing this module does not import Ray.
 """
 
 from __future__ import annotations
