@@ -28,7 +28,7 @@ if grep -vE ': Member .* is not documented\.$' "$output/cpp-warnings.txt"; then
 fi
 
 PYTHONPATH=client/python "$python" -W error::UserWarning -m pdoc --docformat google --no-show-source \
-  --output-directory "$output/python" stoker || result=1
+  --output-directory "$output/python" stoker stoker.ray || result=1
 PYTHONPATH=client/python "$python" docs/reference/check_docstrings.py || result=1
 
 ((result == 0)) || echo "the references have errors, see above"

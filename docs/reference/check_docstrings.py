@@ -6,10 +6,12 @@ import inspect
 import sys
 
 import stoker
+import stoker.ray
 
 PUBLIC = {
     **{f"stoker.{name}": getattr(stoker, name) for name in stoker.__all__},
     **{f"stoker.transforms.{name}": getattr(stoker.transforms, name) for name in stoker.transforms.__all__},
+    **{f"stoker.ray.{name}": getattr(stoker.ray, name) for name in stoker.ray.__all__},
 }
 
 wrong = [

@@ -1,0 +1,160 @@
+"""The addresses of a fleet's servers on a Ray cluster, kept up to date in every process that uses them."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import tempfile
+import threading
+import time
+import uuid
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union, overload
+
+from .errors import UnavailableError
+
+if TYPE_CHECKING:
+    from .loader import Loader
+
+_FIRST_WAIT = 60.0  # Seconds that a process waits for a fleet's first address.
+_REPORT_EVERY = 5.0  # Seconds between two reports of what loaders waited.
+
+
+class Servers(Sequence[str]):
+    """A fleet's servers, for ``stoker.Loader`` in any process of the Ray job: driver, tasks, actors and trainers.
+
+    It is a list with one ``file:`` address, of a file without a name. Once a process takes that, a thread keeps the
+    file equal to the fleet's membership, and loaders read it again every two seconds. It may be passed to tasks and
+    actors, such as in ``train_loop_config``.
+    """
+
+    def __init__(self, key: str, controller: Any) -> None:
+        self._key = key
+        self._controller = controller
+
+    def addresses(self) -> list[str]:
+        """Those of the servers that there are now: "10.0.0.5:40123"."""
+        return list(_follower_of(self._key, self._controller).addresses)
+
+    def watch(self, loader: Loader[Any]) -> None:
+        """Reports every few seconds what this loader waits, by which the fleet scales, as long as the loader lives."""
+        _follower_of(self._key, self._controller).watch(loader)
+
+    def __len__(self) -> int:
+        return 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[str, list[str]]:
+        return [_follower_of(self._key, self._controller).name][index]
+
+    def __repr__(self) -> str:
+        return f"stoker.ray.Servers({', '.join(self.addresses())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Servers, (self._key, self._controller)
+
+
+class _Follower:
+    """Follows one fleet's membership in this process, by a thread. Thread-safe. Lives as long as the process."""
+
+    def __init__(self, controller: Any) -> None:
+        import ray
+
+        self._ray = ray
+        self._controller = controller
+        self._lock = threading.Lock()
+        self._watched: dict[str, weakref.ref[Any]] = {}  # Guarded by _lock.
+        self._file = tempfile.TemporaryFile()  # It has no name, so nothing is left of it, however the process ends.
+        #: How a loader is told of it.
+        self.name = f"file:/proc/self/fd/{self._file.fileno()}"
+        self.addresses: list[str] = []
+        version = self._first()
+        threading.Thread(target=self._follow, args=(version,), name="stoker.ray follower", daemon=True).start()
+        threading.Thread(target=self._report, name="stoker.ray reports", daemon=True).start()
+
+    def watch(self, loader: Any) -> None:
+        with self._lock:
+            self._watched[uuid.uuid4().hex] = weakref.ref(loader)
+
+    def _first(self) -> str:
+        """Waits for the fleet's first address."""
+        version, deadline = "", time.monotonic() + _FIRST_WAIT
+        while not self.addresses:
+            if time.monotonic() > deadline:
+                raise UnavailableError(f"the fleet has had no server for {_FIRST_WAIT:g} s; fleet.status() says why")
+            try:
+                version = self._take(self._ask(version))
+            except self._ray.exceptions.RayError as error:
+                raise UnavailableError(f"the fleet is gone: {error}") from None
+            except concurrent.futures.TimeoutError:
+                pass
+        return version
+
+    def _follow(self, version: str) -> None:
+        died = getattr(self._ray.exceptions, "ActorDiedError", ())
+        while version != "ended" and self._ray.is_initialized():
+            try:
+                version = self._take(self._ask(version))
+            except died:
+                return
+            except Exception:  # The controller is being started anew, or Ray ends: the list stays as it is.
+                time.sleep(1)
+
+    def _ask(self, version: str) -> tuple[str, list[str]]:
+        """Unlike ray.get, this never starts a Ray of its own, where the process's has just ended."""
+        answer: tuple[str, list[str]] = self._controller.members.remote(version).future().result(_FIRST_WAIT)
+        return answer
+
+    def _take(self, told: tuple[str, list[str]]) -> str:
+        version, addresses = told
+        if addresses and addresses != self.addresses:
+            self._write("".join(f"{address}\n" for address in addresses))
+            self.addresses = addresses
+        return version
+
+    def _write(self, text: str) -> None:
+        """Puts another file in the place of the old one, so that nobody reads half of it."""
+        with tempfile.TemporaryFile() as file:
+            file.write(text.encode())
+            file.flush()
+            os.dup2(file.fileno(), self._file.fileno(), inheritable=False)
+
+    def _report(self) -> None:
+        while self._ray.is_initialized():
+            time.sleep(_REPORT_EVERY)
+            with self._lock:
+                watched = list(self._watched.items())
+            for key, reference in watched:
+                waited = _waited(reference())
+                if waited is None:
+                    with self._lock:
+                        self._watched.pop(key, None)
+                else:
+                    with contextlib.suppress(Exception):
+                        self._controller.report.remote(key, waited)
+
+
+def _waited(loader: Any) -> Optional[float]:
+    """The seconds that a loader waited; None where there is none any more."""
+    if loader is None:
+        return None
+    try:
+        return float(loader.stats()["waited_seconds"])
+    except Exception:  # It was closed.
+        return None
+
+
+_followers: dict[str, _Follower] = {}
+_followers_lock = threading.Lock()
+
+
+def _follower_of(key: str, controller: Any) -> _Follower:
+    with _followers_lock:
+        if key not in _followers:
+            _followers[key] = _Follower(controller)
+        return _followers[key]
