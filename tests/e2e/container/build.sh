@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# container_build.sh CONTAINERFILE build|configure: what CONTAINERFILE copies, and nothing else of the repository, is
+# build.sh CONTAINERFILE build|configure: what CONTAINERFILE copies, and nothing else of the repository, is
 # configured with its own command and builds its target. `configure` ends before compilers run: then every source that
 # the target needs is there, and perhaps a header is not. Runs in a new folder, as the container's build stage does.
 set -euo pipefail
 
 containerfile=$1 mode=$2
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
