@@ -139,7 +139,9 @@ def add_system_files(root):
     )
     for file in sorted(Path("/usr/share/common-licenses").iterdir()):
         root.copy(file, str(file), ("debian", "base-files"))
-    (root.folder / "tmp").chmod(0o1777)
+    # Engines let users choose another user, and copying from one stage to another forgets owners.
+    for path in ("tmp", "var/cache/stoker"):
+        (root.folder / path).chmod(0o1777)
 
 
 def packages_of(root):
@@ -246,8 +248,6 @@ def main():
     targets = [name for name in TARGETS if name == "stokerd" or any((root.folder / "usr/lib/stoker").glob(f"{name}*"))]
     sbom = bill(build, root, targets, epoch)
     root.write(SBOM, sbom)
-    if os.geteuid() == 0:
-        os.chown(root.folder / "var/cache/stoker", USER, USER)
     for path in [*root.folder.rglob("*"), root.folder]:
         os.utime(path, (epoch, epoch), follow_symlinks=False)
     print(f"{len(root.owners)} files of {len(packages_of(root))} packages in {root.folder}")

@@ -13,8 +13,8 @@ fail() {
   exit 1
 }
 
-# The first stage's instructions, one a line.
-stage=$(sed -e '/^#/d' -e ':join' -e '/\\$/{N;s/\\\n//;b join}' "$containerfile" | awk '/^FROM / {++stages} stages == 1')
+# The instructions of all stages but the last, one a line.
+stage=$(sed -e '/^#/d' -e ':join' -e '/\\$/{N;s/\\\n//;b join}' "$containerfile" | awk '/^FROM scratch/ {exit} {print}')
 
 while read -r -a words; do
   destination=$work/${words[-1]}

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -19,26 +18,9 @@ import urllib.request
 from pathlib import Path
 
 from containerfile import ROOT, Containerfile
+from photos import write_photos
 
 PHOTOS = "/run/photos"  # what a user mounts; engines would make a folder anywhere
-
-
-def write_others(folder):
-    """Images of the formats that OpenCV's module reads, which 48 × 32 pixels of any value are."""
-    width, height = 48, 32
-    pixels = bytes((3 * x + 5 * y + 80 * c) % 256 for y in range(height) for x in range(width) for c in range(3))
-    header = struct.pack(
-        "<2sIHHIIiiHHIIiiII", b"BM", 54 + len(pixels), 0, 0, 54, 40, width, height, 1, 24, 0, 0, 0, 0, 0, 0
-    )
-    (folder / "one.bmp").write_bytes(header + pixels)
-    (folder / "two.ppm").write_bytes(f"P6\n{width} {height}\n255\n".encode() + pixels)
-    # Width, height, bits a sample, compression, RGB, offset of the strip, samples, rows a strip, bytes a strip.
-    tags = [(256, 3, 1, width), (257, 3, 1, height), (258, 3, 3, 122), (259, 3, 1, 1), (262, 3, 1, 2), (273, 4, 1, 128)]
-    tags += [(277, 3, 1, 3), (278, 3, 1, height), (279, 4, 1, len(pixels))]
-    directory = struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(4)
-    image = b"II*\0" + struct.pack("<I", 8) + directory + struct.pack("<HHH", 8, 8, 8)
-    assert len(image) == 128
-    (folder / "three.tif").write_bytes(image + pixels)
 
 
 class Image:
@@ -105,10 +87,12 @@ def wait_until_healthy(image, server):
 
 def digest(binaries, address):
     command = [binaries / "stoker", "digest", "--servers", address]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def check_serves(image, binaries, data, folder):
+def check_serves(image, binaries, data, folder, count):
     assert image.health().returncode == 1, "nothing is running"
     server = image.start("serve", "--data", PHOTOS, "--insecure")
     try:
@@ -134,13 +118,13 @@ def check_serves(image, binaries, data, folder):
         finally:
             host.kill()
             host.wait()
-        check_drains(server, binaries)
+        check_drains(server, binaries, count)
     finally:
         server.kill()
         server.wait()
 
 
-def check_drains(server, binaries):
+def check_drains(server, binaries, count):
     """A job that reads gets all that it asked for from a server that is told to stop."""
     command = [binaries / "stoker", "bench", "--servers", "127.0.0.1:7077", "--batches", "1000000"]
     reader = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -150,6 +134,7 @@ def check_drains(server, binaries):
             time.sleep(0.1)
         server.send_signal(signal.SIGTERM)
         log = server.communicate(timeout=120)[1]
+        assert f"{count} samples" in log, log
         assert server.returncode == 0 and "finishing what clients are owed" in log and " 0 spans failed" in log, log
     finally:
         reader.kill()
@@ -164,13 +149,11 @@ def metrics():
 def inside(root, binaries, folder):
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     data = folder / "photos"
-    make = [binaries / "make-photo-folder", "--width", "64", "--height", "48", "--classes", "2", "--images", "20", data]
-    subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
-    write_others(next(path for path in sorted(data.iterdir()) if path.is_dir()))
+    count = write_photos(data)
     (folder / "image").mkdir()
     image = Image(root, data, folder / "image")
     check_loader(image)
-    check_serves(image, binaries, data, folder)
+    check_serves(image, binaries, data, folder, count)
 
 
 def main():
