@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""image_root.py [--without-opencv] BUILD ROOT: the root of an image that holds stokerd, what it needs, and nothing else.
+"""image_root.py [--without-opencv] BUILD ROOT: the root of an image of stokerd and what it needs.
 
 BUILD is a build of the preset release on Debian, and ROOT a folder, made here. It gets stokerd and its parts, the
 shared libraries that these load, found by ldd, certificate authorities, a user, dpkg's records of the packages that

@@ -1,5 +1,5 @@
-"""read.py [EPOCHS]: reads epochs from the servers that STOKER_SERVERS names, as a training job would, and says how fast.
-Without EPOCHS it goes on until it is stopped. Needs the package stoker and nothing else."""
+"""read.py [EPOCHS]: reads epochs from the servers that STOKER_SERVERS names, as a training job would, and says how
+fast. Without EPOCHS it goes on until it is stopped. Needs the package stoker and nothing else."""
 
 import os
 import sys

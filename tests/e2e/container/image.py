@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""image.py FOLDER [PODMAN-OPTION...]: what image.sh does with the images that it built, in Podman: those called stokerd and
-again are equal, the server's runs as deploy/container says and serves photographs to the client's, and Syft finds in it what
-its bill of materials lists.
+"""image.py FOLDER [PODMAN-OPTION...]: what image.sh does with the images that it built, in Podman: those called stokerd
+and again are equal, the server's runs as deploy/container says and serves photographs to the client's, and Syft finds in
+it what its bill of materials lists.
 """
 
 import json

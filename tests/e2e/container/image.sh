@@ -6,11 +6,11 @@ usage() {
   cat <<'TEXT'
 Usage: tests/e2e/container/image.sh [--folder FOLDER] [--keep] [--no-caches] [--once]
 
-Shows that deploy/container builds images from a clean clone, and that a container engine runs them. Makes a Debian 12 with
-debootstrap, as BASE, and a clone of the last commit of this repository. Then Buildah, without a daemon, builds the server's
-image twice, which must be equal, and the client's. Podman runs the server with a root that cannot be written and without
-rights; a client in another container reads photographs from it; it is healthy, and drains. Syft scans the image. Says at
-the end how long each step took: about 20 minutes on two cores with warm caches.
+Shows that deploy/container builds images from a clean clone, and that a container engine runs them. Makes a Debian 12
+with debootstrap, as BASE, and a clone of the last commit of this repository. Then Buildah, without a daemon, builds the
+server's image twice, which must be equal, and the client's. Podman runs the server with a root that cannot be written
+and without rights; a client in another container reads photographs from it; it is healthy, and drains. Syft scans the
+image. Says at the end how long each step took: about 20 minutes on two cores with warm caches.
 
   --folder FOLDER  where; it must not exist yet. Default: build/container-image
   --keep           leave FOLDER there to look at; otherwise it is removed
@@ -65,8 +65,8 @@ for tool in buildah podman crun; do
   command -v "$tool" >/dev/null || die "needs $tool: apt-get install --no-install-recommends buildah podman crun"
 done
 
-# In namespaces of its own, so that mounts, processes and networks end with it. crun does not know the cgroups of version 2
-# that some machines have beside those of version 1.
+# In namespaces of its own, so that mounts, processes and networks end with it. crun does not know the cgroups of version
+# 2 that some machines have beside those of version 1.
 if [[ ${STOKER_INSIDE:-} != yes ]]; then
   [[ ! -e $folder ]] || die "$folder exists already; remove it or name another with --folder"
   [[ -z $(git -C "$repository" status --porcelain) ]] || echo "Note: what is not committed is not tested."
@@ -128,7 +128,8 @@ server_image() {
   git clone -q --no-hardlinks "$repository" "$folder/clone-$1"
   cd "$folder/clone-$1"
   local file=deploy/container/Containerfile
-  buildah inspect --type image packages >/dev/null 2>&1 || build packages "$file" packages --build-arg BASE=localhost/debian
+  buildah inspect --type image packages >/dev/null 2>&1 ||
+    build packages "$file" packages --build-arg BASE=localhost/debian
   build "$1" "$file" '' --build-arg BASE=localhost/packages
 }
 server_image stokerd
@@ -146,7 +147,8 @@ buildah run --isolation chroot --network host "$container" -- bash -euc \
 buildah config --env PIP_BREAK_SYSTEM_PACKAGES=1 "$container"
 buildah commit -q --rm "$container" python >/dev/null
 took "an image with Python"
-build client deploy/container/client.Containerfile '' --build-arg DEBIAN=localhost/debian --build-arg BASE=localhost/python
+build client deploy/container/client.Containerfile '' \
+  --build-arg DEBIAN=localhost/debian --build-arg BASE=localhost/python
 
 "$here/image.py" "$folder" "${storage[@]}"
 took "running them"

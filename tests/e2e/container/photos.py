@@ -10,8 +10,8 @@ FORMATS = ("jpeg", "png", "webp", "other")
 
 
 def write_photos(folder, photographs=None):
-    """Writes a class `formats` of the fuzzers' sound images, and a class `photographs` of a folder of JPEG files, if there
-    is one. Returns the number of images."""
+    """Writes a class `formats` of the fuzzers' sound images, and a class `photographs` of a folder of JPEG files, if
+    there is one. Returns the number of images."""
     (folder / "formats").mkdir(parents=True)
     for name in FORMATS:
         for file in sorted((CORPUS / name).iterdir()):

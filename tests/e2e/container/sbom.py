@@ -1,5 +1,5 @@
-"""sbom.py ROOT: the bill of materials of an image's root is valid SPDX 2.3, as spdx-tools has it, and lists each file and
-package that is there. A scanner, Syft, finds the same packages by dpkg's records. run.sh runs this where both are.
+"""sbom.py ROOT: the bill of materials of an image's root is valid SPDX 2.3, as spdx-tools has it, and lists each file
+and package that is there. A scanner, Syft, finds the same packages by dpkg's records. run.sh runs this where both are.
 """
 
 import hashlib

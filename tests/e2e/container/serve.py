@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""serve.py ROOT BIN: runs what deploy/container/Containerfile says in ROOT, an image's root, as an engine would do it: as
-its user, without rights, with a root that cannot be written, and in a network of its own. It serves photographs of all
-formats as the programs of BIN do, is healthy, and drains.
+"""serve.py ROOT BIN: runs what deploy/container/Containerfile says in ROOT, an image's root, as an engine would do it:
+as its user, without rights, with a root that cannot be written, and in a network of its own. It serves photographs of
+all formats as the programs of BIN do, is healthy, and drains.
 
 Exits with 77 where it is not root, who alone can make such a thing.
 """
 
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,71 +16,29 @@ import urllib.request
 from pathlib import Path
 
 from containerfile import ROOT, Containerfile
+from engine import Container, alone, run
 from photos import write_photos
 
-PHOTOS = "/run/photos"  # what a user mounts; engines would make a folder anywhere
+FILE = Containerfile(ROOT / "deploy/container/Containerfile")
 
 
-class Image:
-    """An image's root, entered as an engine does it."""
-
-    def __init__(self, root, data, scratch):
-        self.file = Containerfile(ROOT / "deploy/container/Containerfile")
-        self.root, self.scratch = root, scratch
-        (self.user,) = self.file.last("USER")
-        assert (
-            self.user.split(":")[0].isdigit() and int(self.user.split(":")[0]) > 0
-        ), "an engine knows that it is not root"
-        mount = [
-            ["--bind", root, scratch],
-            ["-o", "remount,bind,ro", scratch],
-            ["-t", "proc", "proc", scratch / "proc"],
-        ]
-        uid, gid = self.user.split(":")
-        for volume in self.file.last("VOLUME"):
-            mount.append(["-t", "tmpfs", "-o", f"uid={uid},gid={gid},mode=700", "tmpfs", f"{scratch}{volume}"])
-        mount += [["-t", "tmpfs", "tmpfs", scratch / "run"]]
-        for words in mount:
-            subprocess.run(["mount", *map(str, words)], check=True)
-        (scratch / PHOTOS[1:]).mkdir()
-        subprocess.run(["mount", "--bind", data, scratch / PHOTOS[1:]], check=True)
-
-    def command(self, *words):
-        setpriv, chroot = shutil.which("setpriv"), shutil.which("chroot")  # The image's environment has no PATH.
-        enter = [setpriv, "--no-new-privs", "--inh-caps=-all", chroot, f"--userspec={self.user}", "--groups="]
-        return [*enter, str(self.scratch), *words]
-
-    def start(self, *words):
-        """Starts `words` in place of CMD, or CMD."""
-        words = self.file.words("ENTRYPOINT") + list(words or self.file.words("CMD"))
-        return subprocess.Popen(self.command(*words), env=self.file.pairs("ENV"), stderr=subprocess.PIPE, text=True)
-
-    def health(self):
-        return subprocess.run(
-            self.command(*self.file.words("HEALTHCHECK")), env=self.file.pairs("ENV"), capture_output=True, text=True
-        )
+def enter(root, folder, data):
+    (user,) = FILE.last("USER")
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user), "an engine knows that it is not root"
+    volumes = [(None, path, "rw") for path in FILE.last("VOLUME")]
+    (folder / "image").mkdir()
+    return Container(root, folder / "image", user, FILE.pairs("ENV"), [*volumes, (data, "/data", "ro")])
 
 
-def check_loader(image):
-    """All programs and modules find their libraries there."""
-    loader = next(Path("/" + str(path.relative_to(image.root))) for path in image.root.glob("usr/lib/*/ld-linux-*"))
-    parts = [path for path in sorted((image.root / "usr/lib/stoker").iterdir()) if path.name.startswith("stoker")]
+def check_loader(image, root):
+    """All parts find their libraries there."""
+    loader = next(f"/{path.relative_to(root)}" for path in root.glob("usr/lib/*/ld-linux-*"))
+    parts = [f"/{path.relative_to(root)}" for path in sorted((root / "usr/lib/stoker").glob("stoker*"))]
     assert len(parts) == 4, parts
     for path in parts:
-        listed = subprocess.run(
-            image.command(str(loader), "--list", f"/{path.relative_to(image.root)}"),
-            env={},
-            capture_output=True,
-            text=True,
-        )
+        listed = image.run(loader, "--list", path)
         assert listed.returncode == 0 and "not found" not in listed.stdout, listed.stdout + listed.stderr
-
-
-def wait_until_healthy(image, server):
-    while (asked := image.health()).returncode != 0:
-        assert server.poll() is None, server.communicate()[1]
-        time.sleep(0.1)
-    return asked
+    assert image.run("/bin/sh", "-c", "true").returncode == 127, "there is no shell"
 
 
 def digest(binaries, address):
@@ -92,32 +48,39 @@ def digest(binaries, address):
     return done.stdout
 
 
-def check_serves(image, binaries, data, folder, count):
-    assert image.health().returncode == 1, "nothing is running"
-    server = image.start("serve", "--data", PHOTOS, "--insecure")
+def digest_of_host(binaries, data, folder):
+    command = [
+        binaries / "stokerd",
+        "serve",
+        "--data",
+        data,
+        "--listen",
+        "127.0.0.1:0",
+        "--cache-dir",
+        folder / "cache",
+    ]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        wait_until_healthy(image, server)
-        # The server is the process that was started: setpriv and chroot became it.
+        return digest(binaries, server.stdout.readline().rpartition(" ")[2].strip())
+    finally:
+        server.kill()
+        server.wait()
+
+
+def check_serves(image, binaries, data, folder, count):
+    health = FILE.words("HEALTHCHECK")
+    assert image.run(*health).returncode == 1, "nothing is running"
+    server = image.start(*FILE.words("ENTRYPOINT"), "serve", "--data", "/data", "--insecure", stderr=subprocess.PIPE)
+    try:
+        while image.run(*health).returncode != 0:
+            assert server.poll() is None, server.communicate()[1]
+            time.sleep(0.1)
+        # setpriv and chroot became the server.
         status = Path(f"/proc/{server.pid}/status").read_text()
-        assert "\nUid:\t65532\t65532\t65532\t65532\n" in status and "\nCapEff:\t0000000000000000\n" in status, status
-        told = digest(binaries, "127.0.0.1:7077")
-        here = [
-            binaries / "stokerd",
-            "serve",
-            "--data",
-            data,
-            "--listen",
-            "127.0.0.1:0",
-            "--cache-dir",
-            folder / "cache",
-        ]
-        host = subprocess.Popen(here, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            address = host.stdout.readline().rpartition(" ")[2].strip()
-            assert digest(binaries, address).split()[:1] == told.split()[:1], told
-        finally:
-            host.kill()
-            host.wait()
+        assert (
+            re.search(r"^Uid:\t65532\t65532\t65532\t65532$", status, re.M) and "\nCapEff:\t0000000000000000\n" in status
+        ), status
+        assert digest(binaries, "127.0.0.1:7077") == digest_of_host(binaries, data, folder)
         check_drains(server, binaries, count)
     finally:
         server.kill()
@@ -147,26 +110,21 @@ def metrics():
 
 
 def inside(root, binaries, folder):
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    run("ip", "link", "set", "lo", "up")
     data = folder / "photos"
     count = write_photos(data)
-    (folder / "image").mkdir()
-    image = Image(root, data, folder / "image")
-    check_loader(image)
+    image = enter(root, folder, data)
+    check_loader(image, root)
     check_serves(image, binaries, data, folder, count)
 
 
 def main():
-    if os.geteuid() != 0:
-        print("SKIPPED: needs root, to enter an image's root")
-        sys.exit(77)
     if sys.argv[1] == "--inside":
         inside(*map(Path, sys.argv[2:]))
         return
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        enter = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        subprocess.run([*enter, sys.executable, __file__, "--inside", *sys.argv[1:3], folder], check=True)
+        alone(__file__, *sys.argv[1:3], folder)
     print("serve.py: serves, is healthy and drains as nobody, with a root that cannot be written")
 
 
