@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """compose.py ROOT LIBRARY: runs what deploy/container/compose.yaml says, as processes: each service with its command,
-user, mounts, host name and health check, in a root that cannot be written if it says so. Servers run in ROOT, the root of
-their image. Where there is no image, this machine's programs stand for it: Debian's Prometheus, and for the client this
-machine's Python, with the package stoker of this source and LIBRARY, its libstoker.so. Grafana is not run: there is
-none here, and only its files are looked at.
+user, mounts, host name and health check, in a root that cannot be written if it says so. Servers run in ROOT, the root
+of their image. Where there is no image, this machine's programs stand for it: Debian's Prometheus, and for the client
+this machine's Python, with the package stoker of this source and LIBRARY, its libstoker.so. Grafana is not run: there
+is none here, and only its files are looked at.
 
 Exits with 77 where it is not root, who alone can make such a thing.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """image.py FOLDER [PODMAN-OPTION...]: what image.sh does with the images that it built, in Podman: those called stokerd
-and again are equal, the server's runs as deploy/container says and serves photographs to the client's, and Syft finds in
-it what its bill of materials lists.
+and again are equal, the server's runs as deploy/container says and serves photographs to the client's, and Syft finds
+in it what its bill of materials lists.
 """
 
 import json
@@ -37,22 +37,22 @@ class Podman:
 
 
 def check_equal(podman):
-    one, other = podman.files("stokerd"), podman.files("again")
+    one, other = podman.files("localhost/stokerd"), podman.files("localhost/again")
     assert one == other, sorted(path for path in one.keys() | other.keys() if one.get(path) != other.get(path))[:20]
-    layers = [podman.inspect(image)["RootFS"]["Layers"] for image in ("stokerd", "again")]
+    layers = [podman.inspect(image)["RootFS"]["Layers"] for image in ("localhost/stokerd", "localhost/again")]
     assert layers[0] == layers[1], layers
     print(f"== Two builds are equal: {len(one)} files and folders, layer {layers[0][0]}")
 
 
 def check_image(podman):
-    check_holdings(Path(podman("image", "mount", "stokerd")), podman.files("stokerd"))
-    labels = podman.inspect("stokerd")["Labels"]
+    check_holdings(Path(podman("image", "mount", "localhost/stokerd")), podman.files("localhost/stokerd"))
+    labels = podman.inspect("localhost/stokerd")["Labels"]
     revision = subprocess.run(
         ["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
     ).stdout
     assert labels["org.opencontainers.image.revision"] == revision.strip(), labels
     shell = subprocess.run(
-        [*podman.command, "run", "--rm", *CONFINED, "--entrypoint=/bin/sh", "stokerd"], capture_output=True
+        [*podman.command, "run", "--rm", *CONFINED, "--entrypoint=/bin/sh", "localhost/stokerd"], capture_output=True
     )
     assert shell.returncode == 127, "there is no shell"
 
@@ -63,7 +63,7 @@ def scan(podman):
         ROOT / "tests/e2e/container/packages.txt",
         ROOT / "tests/e2e/container/sbom.py",
     ]
-    subprocess.run([*sbom, podman("image", "mount", "stokerd")], check=True)
+    subprocess.run([*sbom, podman("image", "mount", "localhost/stokerd")], check=True)
 
 
 def serve(podman, folder):
@@ -71,7 +71,18 @@ def serve(podman, folder):
     count = write_photos(folder / "photos", ROOT.parent / "shared/data/photos")
     begun = time.monotonic()
     data = ["--volume", f"{folder}/photos:/data:ro", "--network=host"]
-    podman("run", "--detach", "--name=server", *CONFINED, *data, "stokerd", "serve", "--data", "/data", "--insecure")
+    podman(
+        "run",
+        "--detach",
+        "--name=server",
+        *CONFINED,
+        *data,
+        "localhost/stokerd",
+        "serve",
+        "--data",
+        "/data",
+        "--insecure",
+    )
     while subprocess.run([*podman.command, "healthcheck", "run", "server"], capture_output=True).returncode != 0:
         assert podman("inspect", "--format={{.State.Running}}", "server") == "true", podman("logs", "server")
         time.sleep(0.2)
@@ -92,7 +103,7 @@ def serve(podman, folder):
     print(said)
     assert said.count(f"{count} samples") == 2
     reader = ["run", "--detach", "--name=reader", "--network=host", "--cgroups=disabled", "--ulimit=host", *read]
-    podman(*reader, "client", "python3", "/read.py")
+    podman(*reader, "localhost/client", "python3", "/read.py")
     while "epoch" not in podman("logs", "reader"):
         time.sleep(0.2)
     begun = time.monotonic()
@@ -111,7 +122,7 @@ def main():
         os.environ["STOKER_NETWORK"] = "own"
         os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
     podman = Podman(options)
-    if subprocess.run([*podman.command, "image", "exists", "again"]).returncode == 0:
+    if subprocess.run([*podman.command, "image", "exists", "localhost/again"]).returncode == 0:
         check_equal(podman)
     check_image(podman)
     serve(podman, folder)

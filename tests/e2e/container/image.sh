@@ -65,8 +65,8 @@ for tool in buildah podman crun; do
   command -v "$tool" >/dev/null || die "needs $tool: apt-get install --no-install-recommends buildah podman crun"
 done
 
-# In namespaces of its own, so that mounts, processes and networks end with it. crun does not know the cgroups of version
-# 2 that some machines have beside those of version 1.
+# In namespaces of its own, so that mounts, processes and networks end with it. crun does not know the cgroups of
+# version 2 that some machines have beside those of version 1.
 if [[ ${STOKER_INSIDE:-} != yes ]]; then
   [[ ! -e $folder ]] || die "$folder exists already; remove it or name another with --folder"
   [[ -z $(git -C "$repository" status --porcelain) ]] || echo "Note: what is not committed is not tested."
@@ -100,7 +100,7 @@ for variable in http_proxy https_proxy; do
   buildah config --env "$variable=${!variable:-}" "$container"
 done
 [[ ! -e $folder/debian/etc/pip-trusts.crt ]] || buildah config --env PIP_CERT=/etc/pip-trusts.crt "$container"
-buildah commit -q --rm "$container" debian >/dev/null
+buildah commit -q --rm "$container" localhost/debian >/dev/null
 rm -rf "$folder/debian"
 took "the image debian"
 
@@ -115,7 +115,7 @@ fi
 # build NAME FILE TARGET ARGUMENT...
 build() {
   local log=$folder/$1.log
-  buildah build "${common[@]}" --format docker -f "$2" ${3:+--target "$3"} -t "$1" "${@:4}" . >"$log" 2>&1 || {
+  buildah build "${common[@]}" --format docker -f "$2" ${3:+--target "$3"} -t "localhost/$1" "${@:4}" . >"$log" 2>&1 || {
     tail -n 40 "$log"
     die "$1 does not build"
   }
@@ -128,7 +128,7 @@ server_image() {
   git clone -q --no-hardlinks "$repository" "$folder/clone-$1"
   cd "$folder/clone-$1"
   local file=deploy/container/Containerfile
-  buildah inspect --type image packages >/dev/null 2>&1 ||
+  buildah inspect --type image localhost/packages >/dev/null 2>&1 ||
     build packages "$file" packages --build-arg BASE=localhost/debian
   build "$1" "$file" '' --build-arg BASE=localhost/packages
 }
@@ -145,7 +145,7 @@ buildah run --isolation chroot --network host "$container" -- bash -euc \
   >"$folder/python.log" 2>&1 || { tail -n 20 "$folder/python.log" && die "no Python"; }
 # Debian's pip installs nothing beside its packages, unless it is told to.
 buildah config --env PIP_BREAK_SYSTEM_PACKAGES=1 "$container"
-buildah commit -q --rm "$container" python >/dev/null
+buildah commit -q --rm "$container" localhost/python >/dev/null
 took "an image with Python"
 build client deploy/container/client.Containerfile '' \
   --build-arg DEBIAN=localhost/debian --build-arg BASE=localhost/python
