@@ -264,7 +264,8 @@ def check_config_command():
 def main():
     check_config_command()
     check_host_commands()
-    for check in (check_pages, check_token, check_end, check_reload_at_sighup, check_reload_when_the_file_changes, check_preview, check_status):
+    reloads = (check_reload_at_sighup, check_reload_when_the_file_changes)
+    for check in (check_pages, check_token, check_end, *reloads, check_preview, check_status):
         with tempfile.TemporaryDirectory() as folder:
             check(Path(folder))
     print("admin.py: all pages as they should be")

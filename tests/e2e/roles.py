@@ -14,7 +14,8 @@ from pathlib import Path
 
 BIN = Path(sys.argv[1])
 SERVERS, TRAINER = ["127.0.0.2", "127.0.0.3"], "127.0.0.4"
-DATASET = "datasets: [{name: noise, synthetic: {samples: 512, fields: [{name: image, dtype: uint8, shape: [32, 32, 3]}]}}]\n"
+FIELD = "{name: image, dtype: uint8, shape: [32, 32, 3]}"
+DATASET = f"datasets: [{{name: noise, synthetic: {{samples: 512, fields: [{FIELD}]}}}}]\n"
 
 
 def resource_config(folder, host, group):
@@ -76,7 +77,8 @@ def main():
                 server.kill()
                 server.wait()
         assert len(trained.read_text().split()[0]) == 64, trained.read_text()
-        closed = subprocess.run([*commands[TRAINER], "--listen", "127.0.0.1:0"], env=environment, capture_output=True, text=True)
+        here_alone = [*commands[TRAINER], "--listen", "127.0.0.1:0"]
+        closed = subprocess.run(here_alone, env=environment, capture_output=True, text=True)
         assert closed.returncode == 1 and "no address that other machines reach" in closed.stderr, closed.stderr
         missing = subprocess.run(
             [*commands[TRAINER], "--", "no-such-program"], env=environment, capture_output=True, text=True

@@ -13,7 +13,8 @@ import pytest
 from stoker import Digest, Loader
 
 SAMPLES = 4000
-GOOD = "datasets: [{name: noise, synthetic: {samples: %d, fields: [{name: image, dtype: uint8, shape: [64, 64, 3]}]}}]\n" % SAMPLES
+FIELD = "{name: image, dtype: uint8, shape: [64, 64, 3]}"
+GOOD = f"datasets: [{{name: noise, synthetic: {{samples: {SAMPLES}, fields: [{FIELD}]}}}}]\n"
 OTHERS = GOOD + "pipelines: {plain: {ops: []}}\n"
 BROKEN = "datasets: [{nam: noise}]\n"
 

@@ -88,7 +88,9 @@ def text(loaders: Loaders) -> str:
         for stage, seconds in one["server_seconds"].items()
     ]
     lines += _family("stoker_loader_server_seconds_total", "counter", "What servers spent in each stage.", stages)
-    servers = [({"loader": name, "server": server["address"]}, server) for name, one in stats for server in one["servers"]]
+    servers = [
+        ({"loader": name, "server": server["address"]}, server) for name, one in stats for server in one["servers"]
+    ]
     lines += _family(
         "stoker_loader_server_connected",
         "gauge",
@@ -152,8 +154,9 @@ class Exporter:
 def serve(loaders: Loaders, port: int = 0, host: str = "127.0.0.1") -> Exporter:
     """Answers Prometheus at ``http://HOST:PORT/metrics`` with :func:`text` of the loaders.
 
-    The exporter keeps the loaders until it is closed. ``port`` 0 takes a free one. A host other than the loopback lets other machines read the figures, and with them the
-    servers' addresses. Raises OSError where the address cannot be had.
+    The exporter keeps the loaders until it is closed. ``port`` 0 takes a free one. A host other than the loopback lets
+    other machines read the figures, and with them the servers' addresses. Raises OSError where the address cannot be
+    had.
     """
     text(loaders)  # An error is the caller's, not that of the first scrape.
     return Exporter(loaders, port, host)
