@@ -83,7 +83,7 @@ def install_stoker(build, root, opencv):
     with tempfile.TemporaryDirectory() as prefix:
         for component in ["server", "parquet", "hdf5", "audio", *(["opencv"] if opencv else [])]:
             run("cmake", "--install", build, "--prefix", prefix, "--component", component)
-        for file in sorted([Path(prefix, "bin/stokerd"), *Path(prefix, "lib/stoker").iterdir()]):
+        for file in sorted([Path(prefix, "bin/stokerd"), *Path(prefix, "lib/stoker").glob("*")]):
             owner = ("arrow", "") if re.match(r"lib(arrow|parquet)\.so", file.name) else ("stoker", "")
             mode = 0o644 if ".so" in file.name else 0o755
             root.copy(file, f"/usr/{file.relative_to(prefix)}", owner, mode)
@@ -106,9 +106,7 @@ def needed_libraries(programs):
 def add_libraries(build, root, opencv):
     """Copies what ldd finds. A library stays in the folder that it is in, and links lead to it by the name that the
     loader looks for. Those that no package of Debian's has are gRPC's core with the fixes of cmake/grpc, and Arrow."""
-    parts = [
-        build / "lib/stoker" / path.name for path in (root.folder / "usr/lib/stoker").iterdir() if "stoker" in path.name
-    ]
+    parts = [build / "lib/stoker" / path.name for path in (root.folder / "usr/lib/stoker").glob("stoker-*")]
     libraries = needed_libraries([build / "bin/stokerd", *parts])
     libc = next(path for path in libraries if path.endswith("/libc.so.6"))
     files = {path: os.path.realpath(path) for path in libraries}

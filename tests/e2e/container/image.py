@@ -44,11 +44,11 @@ def check_equal(podman):
     print(f"== Two builds are equal: {len(one)} files and folders, layer {layers[0][0]}")
 
 
-def check_image(podman):
+def check_image(podman, clone):
     check_holdings(Path(podman("image", "mount", "localhost/stokerd")), podman.files("localhost/stokerd"))
     labels = podman.inspect("localhost/stokerd")["Labels"]
     revision = subprocess.run(
-        ["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+        ["git", "-C", clone, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
     ).stdout
     assert labels["org.opencontainers.image.revision"] == revision.strip(), labels
     shell = subprocess.run(
@@ -95,7 +95,7 @@ def serve(podman, folder):
         "--cgroups=disabled",
         "--ulimit=host",
         *read,
-        "client",
+        "localhost/client",
         "python3",
         "/read.py",
         2,
@@ -124,7 +124,7 @@ def main():
     podman = Podman(options)
     if subprocess.run([*podman.command, "image", "exists", "localhost/again"]).returncode == 0:
         check_equal(podman)
-    check_image(podman)
+    check_image(podman, folder / "clone-stokerd")
     serve(podman, folder)
 
 

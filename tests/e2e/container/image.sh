@@ -104,9 +104,13 @@ buildah commit -q --rm "$container" localhost/debian >/dev/null
 rm -rf "$folder/debian"
 took "the image debian"
 
-epoch=$(git -C "$repository" log -1 --format=%ct)
+git clone -q --no-hardlinks "$repository" "$folder/clone-stokerd"
+git clone -q --no-hardlinks "$folder/clone-stokerd" "$folder/clone-again"
+cd "$folder/clone-stokerd"
+epoch=$(git log -1 --format=%ct)
 common=(--isolation chroot --network host --timestamp "$epoch" --build-arg "SOURCE_DATE_EPOCH=$epoch"
-  --build-arg "REVISION=$(git -C "$repository" rev-parse HEAD)")
+  --build-arg "VERSION=$(sed -nE 's/^project\(stoker VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)"
+  --build-arg "REVISION=$(git rev-parse HEAD)")
 if [[ $caches ]]; then
   mkdir -p "$HOME/.cache/ccache" "$cache"
   common+=(-v "$HOME/.cache/ccache:/root/.cache/ccache" -v "$cache:/root/.cache/stoker-dev")
@@ -122,19 +126,15 @@ build() {
   took "the image $1"
 }
 
-# server_image NAME: from a clone of its own. Debian's packages for it are installed once.
-server_image() {
-  echo "== The server's image, of a clean clone"
-  git clone -q --no-hardlinks "$repository" "$folder/clone-$1"
-  cd "$folder/clone-$1"
-  local file=deploy/container/Containerfile
-  buildah inspect --type image localhost/packages >/dev/null 2>&1 ||
-    build packages "$file" packages --build-arg BASE=localhost/debian
-  build "$1" "$file" '' --build-arg BASE=localhost/packages
-}
-server_image stokerd
+echo "== The server's image, of a clean clone"
+file=deploy/container/Containerfile
+# Packages are installed once for both builds, which find nothing more to install.
+build packages "$file" packages --build-arg BASE=localhost/debian
+build stokerd "$file" '' --build-arg BASE=localhost/packages
 if [[ $twice ]]; then
-  server_image again
+  echo "== The same, of another clone"
+  cd "$folder/clone-again"
+  build again "$file" '' --build-arg BASE=localhost/packages
 fi
 
 echo "== The client's image"
