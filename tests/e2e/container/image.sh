@@ -116,39 +116,48 @@ if [[ $caches ]]; then
   common+=(-v "$HOME/.cache/ccache:/root/.cache/ccache" -v "$cache:/root/.cache/stoker-dev")
 fi
 
-# build NAME FILE TARGET ARGUMENT...
+# build NAME FILE ARGUMENT...: an image of this folder, by a Containerfile.
 build() {
   local log=$folder/$1.log
-  buildah build "${common[@]}" --format docker -f "$2" ${3:+--target "$3"} -t "localhost/$1" "${@:4}" . >"$log" 2>&1 || {
+  buildah build "${common[@]}" --format docker -f "$2" -t "localhost/$1" "${@:3}" . >"$log" 2>&1 || {
     tail -n 40 "$log"
     die "$1 does not build"
   }
   took "the image $1"
 }
 
+# image NAME BASE COMMAND [FILE FOLDER]: BASE with a file of this folder, in which a shell's COMMAND was run.
+image() {
+  local log=$folder/$1.log container
+  container=$(buildah from "$2")
+  [[ -z ${4:-} ]] || buildah copy -q "$container" "$4" "$5" >/dev/null
+  buildah run --isolation chroot --network host "$container" -- bash -euc "$3" >"$log" 2>&1 || {
+    tail -n 40 "$log"
+    die "$1 cannot be made"
+  }
+  buildah commit -q --rm "$container" "localhost/$1" >/dev/null
+  took "the image $1"
+}
+
 echo "== The server's image, of a clean clone"
 file=deploy/container/Containerfile
-# Packages are installed once for both builds, which find nothing more to install.
-build packages "$file" packages --build-arg BASE=localhost/debian
-build stokerd "$file" '' --build-arg BASE=localhost/packages
+# Packages are installed once for both builds, whose `./dev setup` finds nothing more to install. Their files keep their
+# times, by which ccache knows compilers.
+image packages localhost/debian 'cd /src; ./dev setup --for server' dev /src/
+build stokerd "$file" --build-arg BASE=localhost/packages
 if [[ $twice ]]; then
   echo "== The same, of another clone"
   cd "$folder/clone-again"
-  build again "$file" '' --build-arg BASE=localhost/packages
+  build again "$file" --build-arg BASE=localhost/packages
 fi
 
 echo "== The client's image"
 cd "$folder/clone-stokerd"
-container=$(buildah from localhost/debian)
-buildah run --isolation chroot --network host "$container" -- bash -euc \
-  'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends python3-pip' \
-  >"$folder/python.log" 2>&1 || { tail -n 20 "$folder/python.log" && die "no Python"; }
 # Debian's pip installs nothing beside its packages, unless it is told to.
-buildah config --env PIP_BREAK_SYSTEM_PACKAGES=1 "$container"
-buildah commit -q --rm "$container" localhost/python >/dev/null
-took "an image with Python"
-build client deploy/container/client.Containerfile '' \
-  --build-arg DEBIAN=localhost/debian --build-arg BASE=localhost/python
+image python localhost/debian 'apt-get -q update
+  DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends python3-pip
+  printf "[global]\nbreak-system-packages = true\n" >/etc/pip.conf'
+build client deploy/container/client.Containerfile --build-arg DEBIAN=localhost/debian --build-arg BASE=localhost/python
 
 "$here/image.py" "$folder" "${storage[@]}"
 took "running them"
