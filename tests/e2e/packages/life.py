@@ -34,7 +34,7 @@ IMAGE = "{name: image, dtype: uint8, shape: [64, 48, 3]}"
 NOISE = f"{{name: noise, synthetic: {{samples: 2000, spin_us: 1000, fields: [{IMAGE}]}}}}"
 OTHER = f"{{name: other, synthetic: {{samples: 8, fields: [{IMAGE}]}}}}"
 
-OP = '''
+OP = """
 import mmap
 
 import stoker
@@ -46,7 +46,7 @@ mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_E
 @stoker.op(version=1)
 def negative(image, rng):
     return 255 - image
-'''
+"""
 
 
 def run(*command, succeeds=True, **options):
