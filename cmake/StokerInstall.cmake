@@ -64,7 +64,7 @@ if(NOT STOKER_BUILD_SERVER)
 endif()
 
 # Installs the server as a service. All that only a server needs is the component `server`. /etc is the operator's, so
-# nothing there is installed or replaced; what may be copied to there, a configuration and drop-ins of the unit, is data.
+# nothing there is installed or replaced. What may be copied to there, a configuration and drop-ins, is data.
 stoker_install_program(stokerd COMPONENT server)
 install(FILES
   ${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.yaml
@@ -72,7 +72,8 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/deploy/systemd/python-ops.conf
   DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT server)
 install(CODE "
-  set(STOKER_UNITS \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.service;${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.socket\")
+  set(STOKER_UNITS \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.service\"
+    \"${PROJECT_SOURCE_DIR}/deploy/systemd/stokerd.socket\")
   set(STOKER_SCRATCH \"${PROJECT_BINARY_DIR}/systemd\")
   set(STOKER_BINDIR \"${CMAKE_INSTALL_BINDIR}\")
   set(STOKER_DATADIR \"${CMAKE_INSTALL_DATADIR}\")
