@@ -42,8 +42,9 @@ grpc::ServerUnaryReactor* Answer(Desk& desk, const Call& call, const absl::Statu
           call.End(absl::CancelledError("the client went away"));
         } else {
           auto answer = ask();
-          if (answer.ok()) response = *std::move(answer);
-          call.End(answer.status());
+          const absl::Status status = answer.status();
+          if (status.ok()) response = *std::move(answer);
+          call.End(status);
         }
       });
   return queued.ok() ? call.reactor : call.End(queued);
