@@ -13,7 +13,7 @@ from pathlib import Path
 
 from containerfile import ROOT
 from make_roots import check_holdings, listing
-from write_photos import write_photos
+from photos import write_photos
 
 # As little as an engine can give. Some machines have no cgroups that it can use.
 CONFINED = ["--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroups=disabled", "--ulimit=host"]
