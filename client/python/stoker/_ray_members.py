@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures
 import contextlib
 import os
@@ -60,7 +61,10 @@ class Servers(Sequence[str]):
 
 
 class _Follower:
-    """Follows one fleet's membership in this process, by a thread. Thread-safe. Lives as long as the process."""
+    """Follows one fleet's membership in this process, by a thread. Thread-safe.
+
+    It ends with the fleet, or before Ray does at the process's end: a call to Ray in that moment would be one too late.
+    """
 
     def __init__(self, controller: Any) -> None:
         import ray
@@ -69,6 +73,8 @@ class _Follower:
         self._controller = controller
         self._lock = threading.Lock()
         self._watched: dict[str, weakref.ref[Any]] = {}  # Guarded by _lock.
+        self._calling = threading.Lock()  # Held while Ray is called.
+        self._ended = threading.Event()  # Set under _calling.
         self._file = tempfile.TemporaryFile()  # It has no name, so nothing is left of it, however the process ends.
         #: How a loader is told of it.
         self.name = f"file:/proc/self/fd/{self._file.fileno()}"
@@ -80,6 +86,11 @@ class _Follower:
     def watch(self, loader: Any) -> None:
         with self._lock:
             self._watched[uuid.uuid4().hex] = weakref.ref(loader)
+
+    def end(self) -> None:
+        """Asks Ray nothing any more. The list stays as it is."""
+        with self._calling:
+            self._ended.set()
 
     def _first(self) -> str:
         """Waits for the fleet's first address."""
@@ -97,17 +108,25 @@ class _Follower:
 
     def _follow(self, version: str) -> None:
         died = getattr(self._ray.exceptions, "ActorDiedError", ())
-        while version != "ended" and self._ray.is_initialized():
+        while version != "ended" and not self._is_over():
             try:
                 version = self._take(self._ask(version))
             except died:
-                return
+                break
             except Exception:  # The controller is being started anew, or Ray ends: the list stays as it is.
-                time.sleep(1)
+                self._ended.wait(1)
+        self.end()
+
+    def _is_over(self) -> bool:
+        return self._ended.is_set() or not self._ray.is_initialized()
 
     def _ask(self, version: str) -> tuple[str, list[str]]:
         """Unlike ray.get, this never starts a Ray of its own, where the process's has just ended."""
-        answer: tuple[str, list[str]] = self._controller.members.remote(version).future().result(_FIRST_WAIT)
+        with self._calling:
+            if self._is_over():
+                return "ended", []
+            future = self._controller.members.remote(version).future()
+        answer: tuple[str, list[str]] = future.result(_FIRST_WAIT)
         return answer
 
     def _take(self, told: tuple[str, list[str]]) -> str:
@@ -125,8 +144,7 @@ class _Follower:
             os.dup2(file.fileno(), self._file.fileno(), inheritable=False)
 
     def _report(self) -> None:
-        while self._ray.is_initialized():
-            time.sleep(_REPORT_EVERY)
+        while not self._ended.wait(_REPORT_EVERY):
             with self._lock:
                 watched = list(self._watched.items())
             for key, reference in watched:
@@ -134,8 +152,9 @@ class _Follower:
                 if waited is None:
                     with self._lock:
                         self._watched.pop(key, None)
-                else:
-                    with contextlib.suppress(Exception):
+                    continue
+                with self._calling, contextlib.suppress(Exception):
+                    if not self._is_over():
                         self._controller.report.remote(key, waited)
 
 
@@ -155,6 +174,20 @@ _followers_lock = threading.Lock()
 
 def _follower_of(key: str, controller: Any) -> _Follower:
     with _followers_lock:
+        if not _followers:
+            atexit.register(_end_all)  # It runs before Ray's own, which was registered when Ray was imported.
         if key not in _followers:
             _followers[key] = _Follower(controller)
         return _followers[key]
+
+
+def end_following(key: str) -> None:
+    """Asks the fleet of this key nothing any more, in this process."""
+    with _followers_lock:
+        if key in _followers:
+            _followers[key].end()
+
+
+def _end_all() -> None:
+    for follower in list(_followers.values()):
+        follower.end()

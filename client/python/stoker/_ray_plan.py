@@ -21,7 +21,7 @@ class Autoscale:
         max: servers that there are at most. None: as many as there are nodes.
         up_wait: the share of trainers' time, from 0 to 1.
         down_wait: likewise.
-        period: seconds between two decisions.
+        period: seconds between two decisions. Clients tell their servers once a second what they waited.
         patience: seconds until one is taken away, and between two that are.
         wait: is called once a period, in the actor that keeps the fleet, and gives the share of time that trainers wait
             now, or None where it does not know. Default: what loaders report that ``servers.watch`` was given, else

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ._ray_members import Servers
+from ._ray_members import Servers, end_following
 from ._ray_plan import Autoscale
 from ._ray_server import Spec, as_yaml
 from .errors import InvalidArgumentError, StokerWarning, UnavailableError
@@ -159,7 +159,8 @@ class Fleet:
 
     def __init__(self, controller: Any) -> None:
         self._controller = controller
-        self._servers = Servers(uuid.uuid4().hex, controller)
+        self._key = uuid.uuid4().hex
+        self._servers = Servers(self._key, controller)
         self._stopped = False
 
     @property
@@ -196,6 +197,7 @@ class Fleet:
         try:
             ray.get(self._controller.stop.remote())
         finally:
+            end_following(self._key)
             ray.kill(self._controller)
 
     def __enter__(self) -> Self:
