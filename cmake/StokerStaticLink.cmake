@@ -14,7 +14,7 @@ endif()
 
 # Imported targets that match this are among the static libraries.
 set(stoker_static_targets
-  "^(gRPC|protobuf|absl|re2|ZLIB|OpenSSL|CURL|spdlog|fmt|hwy|JPEG)::|^yaml-cpp$|^PkgConfig::(xxhash|spng|webp)$")
+  "^(gRPC|protobuf|absl|re2|ZLIB|OpenSSL|CURL|spdlog|fmt|hwy|JPEG)::|^yaml-cpp$|^PkgConfig::(xxhash|spng|webp|prometheus|microhttpd)$")
 
 # stoker_links(VARIABLE TARGET) sets VARIABLE to the targets that TARGET, an ordinary library of ours, is linked with.
 function(stoker_links variable target)

@@ -7,8 +7,8 @@
 # their symbols to itself, but for objects that reach thread-local variables, or libc's stderr, in the way that only a
 # program can: these are compiled again from the sources of the installed versions, and take their place in copies. The
 # linker says where one is missing, and tests/e2e/elf_needs.sh where one would have the library loaded with the program or
-# not at all (DF_STATIC_TLS). Four more libraries, which the programs need and Debian has as shared ones only, are built
-# whole, and so is libcurl, of which the packaged static one wants too many others.
+# not at all (DF_STATIC_TLS). Five more libraries, which the programs need and Debian has as shared ones only, are built
+# whole, and so are libcurl and libmicrohttpd, of which the packaged static ones want too many others.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/debian_sources.sh"
 
@@ -24,12 +24,15 @@ sources=(
 as_they_are=(libgrpc++-dev libc-ares-dev libssl-dev libyaml-cpp-dev zlib1g-dev)
 # What only the server's programs are linked from: a machine that builds the client alone lacks it.
 with_server=
-if is_installed libhwy-dev && is_installed libspdlog-dev && is_installed libcurl4-openssl-dev; then
+if is_installed libhwy-dev && is_installed libspdlog-dev && is_installed libcurl4-openssl-dev &&
+  is_installed prometheus-cpp-dev && is_installed libmicrohttpd-dev; then
   with_server=yes
   sources+=(
     curl="$(version_of libcurl4-openssl-dev)"
     fmtlib="$(version_of libfmt-dev)"
     highway="$(version_of libhwy-dev)"
+    libmicrohttpd="$(version_of libmicrohttpd-dev)"
+    prometheus-cpp="$(version_of prometheus-cpp-dev)"
     spdlog="$(version_of libspdlog-dev)"
   )
   as_they_are+=(libjpeg62-turbo-dev libwebp-dev)
@@ -110,6 +113,13 @@ if [[ $with_server ]]; then
     -DCURL_USE_LIBPSL=OFF
   build fmtlib fmt -DFMT_TEST=OFF -DFMT_DOC=OFF
   build highway hwy -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF
+  build prometheus-cpp core -DENABLE_PULL=OFF -DENABLE_PUSH=OFF -DENABLE_TESTING=OFF -DGENERATE_PKGCONFIG=OFF
   build spdlog spdlog -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF
+  (
+    cd "$work/source"/libmicrohttpd-*/
+    ./configure --quiet --disable-shared --disable-https --disable-doc --disable-examples CFLAGS="$flags"
+    make --silent -j "$(nproc)" -C src/microhttpd libmicrohttpd.la
+    cp src/microhttpd/.libs/libmicrohttpd.a "$work/lib"
+  )
 fi
 leave "$built"

@@ -14,7 +14,7 @@ readonly packages=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
   libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libspng-dev libxxhash-dev librandom123-dev
   libspdlog-dev libjpeg62-turbo-dev libwebp-dev libhwy-dev libcurl4-openssl-dev zlib1g-dev libzstd-dev
-  prometheus-cpp-dev libcivetweb-dev
+  prometheus-cpp-dev libmicrohttpd-dev
   libgtest-dev libgmock-dev liblmdb-dev librapidcheck-dev
 )
 sysroot=$cache/$(named_after arm64 <"${BASH_SOURCE[0]}")

@@ -14,9 +14,8 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-// From here on a client waits for so much of its time that somebody should look. One server alone tells its share of
-// that, whatever it is, so that less is enough there.
-constexpr double kNoticeable = 0.1, kNoticeableShare = 0.03;
+// From here on a client waits for so much of its time that somebody should look.
+constexpr double kNoticeable = 0.1;
 // Then these say where the time goes. Windows are pulled: connections of jobs that wait block little where servers are
 // slow, and half of the time and more where the way is.
 constexpr double kBusy = 0.7, kBlocked = 0.5;
@@ -34,7 +33,8 @@ DatasetRates RatesOf(const v1::DatasetStatus& was, const v1::DatasetStatus& is, 
           .streams = is.streams(),
           .samples = rate(static_cast<double>(was.samples()), static_cast<double>(is.samples())),
           .megabytes = rate(static_cast<double>(was.sent_bytes()), static_cast<double>(is.sent_bytes())) / kMega,
-          .waiting = rate(was.client_wait_seconds(), is.client_wait_seconds()),
+          .waiting = rate(was.whole_client_wait_seconds(), is.whole_client_wait_seconds()),
+          .waiting_share = rate(was.client_wait_seconds(), is.client_wait_seconds()),
           .blocked = rate(was.send_blocked_seconds(), is.send_blocked_seconds()),
           .substituted = is.substituted(),
           .failed = is.failed_spans()};
@@ -45,6 +45,7 @@ void Add(DatasetRates& all, const DatasetRates& one) {
   all.samples += one.samples;
   all.megabytes += one.megabytes;
   all.waiting += one.waiting;
+  all.waiting_share += one.waiting_share;
   all.blocked += one.blocked;
   all.substituted += one.substituted;
   all.failed += one.failed;
@@ -55,6 +56,7 @@ nlohmann::ordered_json ToJson(const DatasetRates& rates) {
           {"samples_per_second", rates.samples},
           {"megabytes_per_second", rates.megabytes},
           {"clients_waiting", rates.waiting},
+          {"clients_waiting_share", rates.waiting_share},
           {"sends_blocked", rates.blocked},
           {"substituted", rates.substituted},
           {"failed_spans", rates.failed}};
@@ -100,13 +102,14 @@ ServerRates RatesOf(const std::string& address, const v1::StatusResponse& was, c
 }
 
 std::string Bottleneck(const std::vector<ServerRates>& servers) {
-  double waiting = 0, blocked = 0, busy = 0, streams = 0, clients = 0;
+  double waiting = 0, shares = 0, blocked = 0, busy = 0, streams = 0, clients = 0;
   int serving = 0;
   for (const ServerRates& server : servers) {
     if (!server.problem.empty()) continue;
     ++serving;
     busy += server.busy;
-    waiting += server.all.waiting;
+    waiting = std::max(waiting, server.all.waiting);
+    shares += server.all.waiting_share;
     blocked += server.all.blocked;
     streams += server.all.streams;
     clients = std::max<double>(clients, server.all.streams);  // Each has a stream to every server that it uses.
@@ -114,10 +117,9 @@ std::string Bottleneck(const std::vector<ServerRates>& servers) {
   if (serving == 0) return "No server tells how it fares.";
   busy /= serving;
   if (streams == 0) return "No client reads.";
-  if (waiting / clients < (serving == 1 ? kNoticeableShare : kNoticeable))
-    return "No client waits: the servers keep up.";
-  const std::string wait = absl::StrFormat("Clients wait: %.1f of %.0f at a time%s. ", waiting, clients,
-                                           serving == 1 ? ", as far as this server has a share in it" : "");
+  waiting = std::max(waiting, shares);  // The shares of those that were not asked are missing in the sum.
+  if (waiting / clients < kNoticeable) return "No client waits: the servers keep up.";
+  const std::string wait = absl::StrFormat("Clients wait: %.1f of %.0f at a time. ", waiting, clients);
   if (busy >= kBusy)
     return absl::StrFormat("%sThe servers' workers are busy, %.0f %% of their time: more servers make it faster.", wait,
                            busy * 100);

@@ -16,7 +16,8 @@ struct DatasetRates {
   std::string name;
   uint32_t streams = 0;
   double samples = 0, megabytes = 0;  // a second
-  double waiting = 0;                 // clients that wait for a batch, on average
+  double waiting = 0;                 // of the server's clients, those that wait for a batch, on average
+  double waiting_share = 0;           // the same, each divided by the servers that it uses
   double blocked = 0;                 // connections that a ready span waits for, on average
   uint64_t substituted = 0, failed = 0;
 };

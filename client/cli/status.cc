@@ -22,7 +22,7 @@ constexpr char kStatusExamples[] = R"(Examples:
   stoker status --servers cpu1:7077,cpu2:7077
       Look at the servers for a second, and print a line for each:
         BUSY     how much of their time the workers make samples
-        WAITING  how many clients wait for a batch, on average; they tell each server their share
+        WAITING  how many of the server's clients wait for a batch, on average
         BLOCKED  how many connections a ready span waits for, on average
         QUEUED   spans that are wanted, and that no worker has begun
         FAILED   spans that could not be made, since the server was started

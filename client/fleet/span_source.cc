@@ -182,7 +182,7 @@ void SpanSource::RefuseOtherData() {
   for (const auto& [ticket, request] : failed) request->done(status);
 }
 
-// Tells each server its part of what the job waited since they were told last. What nobody hears is not told later.
+// Tells each server what the job waited since they were told last. What nobody hears is not told later.
 void SpanSource::Report() {
   if (SteadyNow() < report_at_) return;
   report_at_ = SteadyNow() + kReportInterval;
@@ -195,7 +195,7 @@ void SpanSource::Report() {
     for (const auto& [id, link] : links_.all())
       if (link.stream != nullptr && link.opened && link.takes_reports) streams.push_back(link.stream);
   }
-  for (const auto& stream : streams) stream->Report(news / static_cast<int64_t>(streams.size()));
+  for (const auto& stream : streams) stream->Report(news, streams.size());
 }
 
 SpanSource::Hopeless SpanSource::HopelessOf(int id) const {

@@ -73,9 +73,10 @@ void SpanStream::Cancel(const SpanId& span) {
   Write(request);
 }
 
-void SpanStream::Report(absl::Duration waited) {
+void SpanStream::Report(absl::Duration waited, size_t streams) {
   v1::StreamRequest request;
   request.mutable_report()->set_waited(static_cast<uint64_t>(absl::ToInt64Nanoseconds(waited)));
+  request.mutable_report()->set_streams(static_cast<uint32_t>(streams));
   Write(request);
 }
 

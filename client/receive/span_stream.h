@@ -55,8 +55,9 @@ class SpanStream : public std::enable_shared_from_this<SpanStream> {
   // Takes a want back. Its span may come all the same.
   void Cancel(const SpanId& span);
 
-  // Tells the server how long the job waited: see v1::Report. Only for one that takes reports.
-  void Report(absl::Duration waited);
+  // Tells the server how long the job waited, as `streams` streams are told: see v1::Report. Only for one that takes
+  // reports.
+  void Report(absl::Duration waited, size_t streams);
 
   // Says that nothing more will be wanted: the server sends what it owes and ends the stream.
   void HalfClose();

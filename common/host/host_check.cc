@@ -138,15 +138,15 @@ void CheckPressure(const Host& host, Findings& findings) {
                         "raise the limit on CPUs, or give fewer workers"});
 }
 
-void CheckProcessors(const Host& host, Findings& findings) {
+void CheckProcessors(const Host& host, HostRole role, Findings& findings) {
   std::vector<std::string> nodes;
   for (const std::string& name : NamesIn(host, "/sys/devices/system/node"))
     if (name.size() > 4 && name.starts_with("node") && Number(name.substr(4)).has_value()) nodes.push_back(name);
   if (!nodes.empty()) {
     HostFinding numa = {"NUMA nodes", absl::StrCat(nodes.size())};
-    if (nodes.size() > 1) {
-      numa.why = "a worker may read its image from the other node's memory";
-      numa.remedy = "one process a node, on ports of their own: numactl --cpunodebind=N --membind=N …";
+    if (nodes.size() > 1 && role == HostRole::kTrainer) {  // A server binds its workers itself.
+      numa.why = "batches may lie in memory of another node than the GPU's";
+      numa.remedy = "numactl --cpunodebind=N --membind=N for each process, with its GPU's node: nvidia-smi topo -m";
     }
     findings.push_back(numa);
   }
@@ -246,7 +246,7 @@ std::vector<HostFinding> CheckHost(const Host& host, HostRole role) {
   CheckLimits(host, findings);
   CheckMemory(host, findings);
   CheckPressure(host, findings);
-  CheckProcessors(host, findings);
+  CheckProcessors(host, role, findings);
   CheckNetwork(host, findings);
   CheckClock(host, findings);
   if (role == HostRole::kTrainer) CheckLibraries(host, findings);

@@ -22,7 +22,7 @@ cp "$source"/{LICENSE,NOTICE,deploy/bundle/README.md} "$folder/"
 # These packages are linked statically or compiled in.
 for package in libgrpc++-dev libprotobuf-dev libabsl-dev libre2-dev zlib1g-dev libzstd-dev libc-ares-dev libssl-dev libxxhash-dev \
   libyaml-cpp-dev libjpeg62-turbo-dev libwebp-dev libspng-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libcurl4-openssl-dev \
-  nlohmann-json3-dev librandom123-dev gcc-12-base libgtest-dev; do
+  prometheus-cpp-dev libmicrohttpd-dev nlohmann-json3-dev librandom123-dev gcc-12-base libgtest-dev; do
   [[ ! -e /usr/share/doc/$package/copyright ]] ||
     cp -L "/usr/share/doc/$package/copyright" "$folder/licenses/$package"
 done

@@ -1,23 +1,30 @@
 #include "server/admin/admin_server.h"
 
-#include <civetweb.h>
+#include <microhttpd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <array>
-#include <cstring>
 #include <exception>
+#include <new>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/time/periodic.h"
+#include "common/time/steady_time.h"
 
 namespace stoker {
 namespace {
 
-// Threads that answer. A scrape takes milliseconds.
-constexpr char kThreads[] = "8";
-constexpr char kTimeoutMs[] = "2000";  // of a request, so that who sends nothing holds no thread for long
+// Connections at once, each with a thread of its own, so that a page that takes long delays no other.
+constexpr unsigned int kConnections = 64, kConnectionsPerPeer = 32;
+constexpr unsigned int kSilenceSeconds = 2;  // after which a connection ends
+// The longest that a connection lives, so that who sends its request in drops holds no thread for long.
+constexpr absl::Duration kLife = absl::Seconds(15);
 
 constexpr std::string_view kBearer = "Bearer ";
 constexpr size_t kMostValueBytes = 512;  // of a query
@@ -31,90 +38,122 @@ bool AreEqual(std::string_view a, std::string_view b) {
 }
 
 // Returns the value of `name` in the query of a URL; "" where there is none, or more than kMostValueBytes.
-std::string ValueOf(std::string_view query, const char* name) {
-  std::array<char, kMostValueBytes> value = {};
-  const int bytes = mg_get_var(query.data(), query.size(), name, value.data(), value.size());
-  return bytes < 0 ? "" : std::string(value.data(), static_cast<size_t>(bytes));
+std::string ValueOf(MHD_Connection* connection, std::string_view name) {
+  const char* value = nullptr;
+  size_t bytes = 0;
+  if (MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, name.data(), name.size(), &value, &bytes) !=
+          MHD_YES ||
+      value == nullptr || bytes > kMostValueBytes)
+    return "";
+  return {value, bytes};
 }
 
-const char* Reason(int status) {
-  switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 500: return "Internal Server Error";
-    case 503: return "Service Unavailable";
-    default: return "Error";
+AdminServer::Page Answer(const AdminServer::Options& options, MHD_Connection* connection, const std::string& path,
+                         std::string_view method) {
+  const auto route = options.routes.find(path);
+  if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
+    return {.status = 405, .body = "this address answers GET alone\n", .headers = {{"Allow", "GET, HEAD"}}};
+  const bool is_open = options.token.empty() || (route != options.routes.end() && route->second.is_open);
+  if (!is_open) {
+    const char* const given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+    const std::string_view text = given == nullptr ? "" : given;
+    if (!text.starts_with(kBearer) || !AreEqual(text.substr(kBearer.size()), options.token))
+      return {.status = 401,
+              .body = "send the token of admin.token_file: Authorization: Bearer …\n",
+              .headers = {{"WWW-Authenticate", "Bearer"}}};
   }
+  if (route != options.routes.end())
+    return route->second.make([connection](const char* name) { return ValueOf(connection, name); });
+  std::vector<std::string> paths;
+  for (const auto& [known, unused] : options.routes) paths.push_back(known);
+  return {.status = 404, .body = absl::StrCat("there is no such page; there are ", absl::StrJoin(paths, ", "), "\n")};
 }
 
 }  // namespace
 
+// Answers the connections of one socket.
+class AdminServer::Listener {
+ public:
+  Listener(const Options& options, int socket)
+      : options_(options), old_ones_(absl::Seconds(1), [this] { EndOldConnections(); }) {
+    const int own = dup(socket);  // It is closed with the daemon.
+    if (own < 0) return;
+    daemon_ = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC, 0, nullptr,
+        nullptr, &OnRequest, this, MHD_OPTION_LISTEN_SOCKET, own, MHD_OPTION_NOTIFY_CONNECTION, &OnConnection, this,
+        MHD_OPTION_CONNECTION_LIMIT, kConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsPerPeer,
+        MHD_OPTION_CONNECTION_TIMEOUT, kSilenceSeconds, MHD_OPTION_END);
+    if (daemon_ == nullptr) close(own);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() {
+    if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+  }
+
+  bool listens() const { return daemon_ != nullptr; }
+
+ private:
+  static MHD_Result OnRequest(void* self, MHD_Connection* connection, const char* url, const char* method,
+                              const char* version, const char* body, size_t* body_size, void** state) {
+    Page page;
+    try {  // libmicrohttpd is C.
+      page = Answer(static_cast<Listener*>(self)->options_, connection, url, method);
+    } catch (const std::exception& error) {
+      page = {.status = 500, .body = "this page could not be made\n"};
+    }
+    MHD_Response* const response =
+        MHD_create_response_from_buffer(page.body.size(), page.body.data(), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", page.type.c_str());
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Connection", "close");
+    for (const auto& [name, value] : page.headers) MHD_add_response_header(response, name.c_str(), value.c_str());
+    const MHD_Result queued = MHD_queue_response(connection, static_cast<unsigned int>(page.status), response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+
+  static void OnConnection(void* self, MHD_Connection* connection, void** state, MHD_ConnectionNotificationCode what) {
+    auto& listener = *static_cast<Listener*>(self);
+    const int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    absl::MutexLock lock(&listener.mutex_);
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+      listener.since_.erase(socket);
+      return;
+    }
+    try {
+      listener.since_[socket] = SteadyNow();
+    } catch (const std::bad_alloc&) {  // Then silence alone ends it.
+    }
+  }
+
+  void EndOldConnections() {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [socket, since] : since_)
+      if (SteadyNow() - since > kLife) shutdown(socket, SHUT_RDWR);
+  }
+
+  const Options& options_;
+  MHD_Daemon* daemon_ = nullptr;
+  absl::Mutex mutex_;
+  std::map<int, absl::Time> since_ ABSL_GUARDED_BY(mutex_);  // when each connection began
+  Periodic old_ones_;
+};
+
+AdminServer::AdminServer(Options options) : options_(std::move(options)) {}
+
+AdminServer::~AdminServer() = default;
+
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(Options options) {
   std::unique_ptr<AdminServer> server(new AdminServer(std::move(options)));
-  const std::string host = server->options_.host == "localhost" ? "127.0.0.1" : server->options_.host;
-  const std::string listen = absl::StrCat(host, ":", server->options_.port);
-  const char* const settings[] = {"listening_ports", listen.c_str(),      "num_threads", kThreads, "request_timeout_ms",
-                                  kTimeoutMs,        "enable_keep_alive", "no",          nullptr};
-  mg_init_library(0);
-  const mg_callbacks callbacks = {};
-  server->context_ = mg_start(&callbacks, nullptr, const_cast<const char**>(settings));
-  if (server->context_ == nullptr)
-    return absl::UnavailableError(
-        absl::StrCat("admin.listen: cannot listen on ", listen, "; is it taken by another process?"));
-  mg_server_port port = {};
-  if (mg_get_server_ports(server->context_, 1, &port) != 1)
-    return absl::UnavailableError(absl::StrCat("admin.listen: cannot listen on ", listen));
-  server->address_ = absl::StrCat(server->options_.host, ":", port.port);
-  mg_set_request_handler(server->context_, "/", OnRequest, server.get());
+  for (const int socket : server->options_.sockets) {
+    server->listeners_.push_back(std::make_unique<Listener>(server->options_, socket));
+    if (!server->listeners_.back()->listens())
+      return absl::UnavailableError("admin.listen: no threads or files are left to answer operators with");
+  }
   return server;
-}
-
-AdminServer::~AdminServer() {
-  if (context_ != nullptr) mg_stop(context_);
-  mg_exit_library();
-}
-
-AdminServer::Page AdminServer::Answer(const mg_connection* connection) const {
-  const mg_request_info* const request = mg_get_request_info(connection);
-  const std::string path = request->local_uri == nullptr ? "" : request->local_uri;
-  const auto route = options_.routes.find(path);
-  const std::string_view method = request->request_method;
-  if (method != "GET" && method != "HEAD") return {.status = 405, .body = "this address answers GET alone\n"};
-  const bool is_open = options_.token.empty() || (route != options_.routes.end() && route->second.is_open);
-  if (!is_open) {
-    const char* const given = mg_get_header(connection, "Authorization");
-    const std::string_view text = given == nullptr ? "" : given;
-    if (!text.starts_with(kBearer) || !AreEqual(text.substr(kBearer.size()), options_.token))
-      return {.status = 401, .body = "send the token of admin.token_file: Authorization: Bearer …\n"};
-  }
-  if (route != options_.routes.end()) {
-    const std::string_view query = request->query_string == nullptr ? "" : request->query_string;
-    return route->second.make([query](const char* name) { return ValueOf(query, name); });
-  }
-  std::vector<std::string> paths;
-  for (const auto& [known, unused] : options_.routes) paths.push_back(known);
-  return {.status = 404, .body = absl::StrCat("there is no such page; there are ", absl::StrJoin(paths, ", "), "\n")};
-}
-
-int AdminServer::OnRequest(mg_connection* connection, void* server) {
-  Page page;
-  try {  // CivetWeb is C.
-    page = static_cast<AdminServer*>(server)->Answer(connection);
-  } catch (const std::exception& error) {
-    page = {.status = 500, .body = "this page could not be made\n"};
-  }
-  const bool has_body = std::strcmp(mg_get_request_info(connection)->request_method, "HEAD") != 0;
-  const std::string head = absl::StrCat("HTTP/1.1 ", page.status, " ", Reason(page.status),
-                                        "\r\nContent-Type: ", page.type, "\r\nContent-Length: ", page.body.size(),
-                                        "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-                                        page.headers, page.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
-                                        page.status == 405 ? "Allow: GET, HEAD\r\n" : "", "Connection: close\r\n\r\n");
-  mg_write(connection, head.data(), head.size());
-  if (has_body) mg_write(connection, page.body.data(), page.body.size());
-  return page.status;
 }
 
 }  // namespace stoker

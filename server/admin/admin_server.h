@@ -5,16 +5,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
-struct mg_context;
-struct mg_connection;
-
 namespace stoker {
 
-// Answers operators' questions by plain HTTP/1.1, with CivetWeb: GET and HEAD of a few paths, and nothing that changes
-// anything. Threads of its own call the functions that make the pages, several at once. Thread-safe.
+// Answers operators' questions by plain HTTP/1.1, with libmicrohttpd: GET and HEAD of a few paths, and nothing that
+// changes anything. Threads of its own call the functions that make the pages, several at once. Thread-safe.
 class AdminServer {
  public:
   // What is answered.
@@ -22,7 +20,7 @@ class AdminServer {
     int status = 200;
     std::string type = "text/plain; charset=utf-8";
     std::string body;
-    std::string headers = {};  // more of them, each with its end: "Name: value\r\n"
+    std::map<std::string, std::string> headers = {};  // more of them
   };
 
   // What stands behind the '?' of a request, decoded: the value of a name, or "".
@@ -34,13 +32,12 @@ class AdminServer {
   };
 
   struct Options {
-    std::string host;                     // an address, or "localhost"; one of IPv6 in brackets
-    int port = 0;                         // 0 takes a free one
+    std::vector<int> sockets;             // stream sockets that listen, and stay the caller's
     std::string token;                    // what requests must bear, if it is not empty
     std::map<std::string, Route> routes;  // by path: "/metrics"
   };
 
-  // Listens. Unavailable where the address cannot be had.
+  // Begins to answer. Unavailable where the system has no threads or files for it.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(Options options);
 
   AdminServer(const AdminServer&) = delete;
@@ -49,18 +46,13 @@ class AdminServer {
   // Waits for the end of what is answered now.
   ~AdminServer();
 
-  // "HOST:PORT", the port that was taken where 0 was asked for.
-  const std::string& address() const { return address_; }
-
  private:
-  explicit AdminServer(Options options) : options_(std::move(options)) {}
+  class Listener;
 
-  Page Answer(const mg_connection* connection) const;
-  static int OnRequest(mg_connection* connection, void* server);
+  explicit AdminServer(Options options);
 
   const Options options_;
-  std::string address_;
-  mg_context* context_ = nullptr;
+  std::vector<std::unique_ptr<Listener>> listeners_;  // of each socket
 };
 
 }  // namespace stoker

@@ -15,6 +15,7 @@ v1::ServerConfig EffectiveConfig(const v1::ServerConfig& config, const Settings&
   const bool local = absl::StartsWith(settings.host, "unix:");
   full.set_listen(local ? settings.host : absl::StrCat(settings.host, ":", settings.port));
   full.set_workers(static_cast<uint32_t>(settings.workers));
+  full.set_numa(!config.has_numa() || config.numa());
   full.set_memory_limit(Bytes(settings.memory_limit_bytes));
   full.set_span_cache(Bytes(settings.span_cache_bytes));
   full.set_decoded_cache(Bytes(settings.decoded_cache_bytes));

@@ -5,12 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -79,6 +84,36 @@ int AvailableCpus(const std::string& root) {
       if (int quota = CpusOfQuota(limit); quota > 0) cpus = std::min(cpus, quota);
   }
   return std::max(cpus, 1);
+}
+
+std::vector<int> CpusOfList(const std::string& list) {
+  std::vector<int> cpus;
+  for (absl::string_view range : absl::StrSplit(absl::StripAsciiWhitespace(list), ',')) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(range, absl::MaxSplits('-', 1));
+    int first = 0, last = 0;
+    if (!absl::SimpleAtoi(ends.front(), &first) || !absl::SimpleAtoi(ends.back(), &last)) return {};
+    if (first < 0 || last >= CPU_SETSIZE) return {};
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::vector<std::vector<int>> NumaNodes(const std::string& root) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
+  std::map<int, std::vector<int>> nodes;  // in order
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/devices/system/node", error)) {
+    const std::string name = entry.path().filename().string();
+    int node = 0;
+    if (!absl::StartsWith(name, "node") || !absl::SimpleAtoi(name.substr(4), &node)) continue;
+    for (int cpu : CpusOfList(ReadText(entry.path().string() + "/cpulist")))
+      if (CPU_ISSET(cpu, &allowed)) nodes[node].push_back(cpu);
+  }
+  std::vector<std::vector<int>> all;
+  for (auto& [node, cpus] : nodes) all.push_back(std::move(cpus));
+  return all;
 }
 
 uint64_t AvailableMemory(const std::string& root) {

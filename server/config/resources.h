@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace stoker {
 
@@ -21,6 +22,13 @@ uint64_t AvailableFiles();
 
 // Raises that number as far as the process may: many systems start it at 1024, for programs that use select().
 void RaiseFileLimit();
+
+// The CPUs of each NUMA node that has any which the calling thread may run on. Empty where the kernel tells of no
+// nodes.
+std::vector<std::vector<int>> NumaNodes(const std::string& root = "");
+
+// The CPUs of a kernel's list: 0, 1, 2, 3, 8 for "0-3,8". Empty where it is none.
+std::vector<int> CpusOfList(const std::string& list);
 
 // The number of CPUs, rounded up, that the text of a cgroup v2 `cpu.max` allows: 2 for "200000 100000". Returns 0 if it
 // sets no limit ("max 100000") or cannot be read.

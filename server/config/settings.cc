@@ -187,6 +187,10 @@ absl::StatusOr<int> FleetPort(const std::string& listen) {
 
 absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config) {
   AdminSettings admin;
+  if (absl::StartsWith(config.listen(), kUnixPrefix)) {
+    admin.host = config.listen();
+    return admin;
+  }
   STOKER_RETURN_IF_ERROR(ParseListen("admin.listen", config.listen(), kDefaultAdminPort, admin.host, admin.port));
   if (admin.host.find(',') != std::string::npos)
     return absl::InvalidArgumentError(absl::StrCat("admin.listen: '", config.listen(), "' is more than one address"));
@@ -215,6 +219,8 @@ absl::StatusOr<Settings> Resolve(const v1::ServerConfig& config) {
   if (config.workers() > kMaxWorkers)
     return absl::InvalidArgumentError(absl::StrCat("workers: ", config.workers(), " is more than ", kMaxWorkers));
   settings.workers = config.workers() == 0 ? AvailableCpus() : static_cast<int>(config.workers());
+  if (!config.has_numa() || config.numa()) settings.numa_nodes = NumaNodes();
+  if (settings.numa_nodes.size() < 2) settings.numa_nodes.clear();  // There is nothing to choose.
   settings.memory_limit_bytes = AvailableMemory() / 5 * 4;
   if (!config.memory_limit().empty()) {
     const auto bytes = ParseByteSize(config.memory_limit());

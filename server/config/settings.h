@@ -33,6 +33,7 @@ struct Settings {
   std::string host;  // a host name or address; or "unix:/path", for which `port` means nothing
   int port = kDefaultPort;
   int workers = 1;
+  std::vector<std::vector<int>> numa_nodes;  // to whose CPUs workers are bound; none: they are not
   uint64_t memory_limit_bytes = 0;
   uint64_t span_cache_bytes = 0;      // 0: no cache
   uint64_t decoded_cache_bytes = 0;   // likewise

@@ -21,29 +21,33 @@ using Page = AdminServer::Page;
 constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 // The page's script asks for the rest, with the token that a person gives it.
-constexpr char kPageHeaders[] =
-    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src "
-    "*; "
-    "img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
-    "Referrer-Policy: no-referrer\r\n";
+constexpr char kPagePolicy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src *; img-src blob: data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 Page PageForPeople() {
-  return {.type = "text/html; charset=utf-8", .body = std::string(kAdminPage), .headers = kPageHeaders};
+  return {.type = "text/html; charset=utf-8",
+          .body = std::string(kAdminPage),
+          .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
 }
 
 // The pages of other servers show whether this one is ready.
-constexpr char kToAnyOrigin[] = "Access-Control-Allow-Origin: *\r\n";
+constexpr char kAllowOrigin[] = "Access-Control-Allow-Origin", kAnyOrigin[] = "*";
 
 // Whether the server answers; the reason where it does not.
 Page HealthOf(Server& server) {
-  if (server.Healthy()) return {.body = "ok\n", .headers = kToAnyOrigin};
-  return {.status = 503, .body = "gRPC's threads or all workers hang; the log says more\n", .headers = kToAnyOrigin};
+  if (server.Healthy()) return {.body = "ok\n", .headers = {{kAllowOrigin, kAnyOrigin}}};
+  return {.status = 503,
+          .body = "gRPC's threads or all workers hang; the log says more\n",
+          .headers = {{kAllowOrigin, kAnyOrigin}}};
 }
 
 // Whether clients should be sent here.
 Page ReadinessOf(Server& server) {
   if (server.draining())
-    return {.status = 503, .body = "draining: this server ends what it owes, and stops\n", .headers = kToAnyOrigin};
+    return {.status = 503,
+            .body = "draining: this server ends what it owes, and stops\n",
+            .headers = {{kAllowOrigin, kAnyOrigin}}};
   return HealthOf(server);
 }
 
@@ -98,6 +102,7 @@ nlohmann::ordered_json DatasetsOf(Server& server) {
                     {"sent_bytes", done.sent_bytes()},
                     {"send_blocked_seconds", done.send_blocked_seconds()},
                     {"client_wait_seconds", done.client_wait_seconds()},
+                    {"whole_client_wait_seconds", done.whole_client_wait_seconds()},
                     {"stages",
                      {{"read", seconds(times.read())},
                       {"decode", seconds(times.decode())},

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/config/watched_file.h"
-#include "server/main/periodic.h"
+#include "common/time/periodic.h"
 
 namespace stoker {
 

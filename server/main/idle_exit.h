@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "absl/time/time.h"
-#include "server/main/periodic.h"
+#include "common/time/periodic.h"
 #include "server/observe/service_log.h"
 
 namespace stoker {

@@ -120,6 +120,7 @@ absl::StatusOr<ListeningSockets> ListeningSockets::Listen(const std::string& hos
   absl::string_view path = host;
   STOKER_RETURN_IF_ERROR(absl::ConsumePrefix(&path, kUnixPrefix) ? sockets.ListenOnPath(std::string(path))
                                                                  : sockets.ListenOnHost(host, port));
+  sockets.address_ = Written(host, sockets.port_);
   return sockets;
 }
 
@@ -148,6 +149,7 @@ absl::StatusOr<ListeningSockets> ListeningSockets::TakeOver(std::vector<OwnedFd>
     if (address.ss_family != AF_UNIX) SetFlag(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   }
   sockets.sockets_ = std::move(passed);
+  sockets.address_ = Written(host, sockets.port_);
   return sockets;
 }
 

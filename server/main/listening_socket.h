@@ -49,6 +49,9 @@ class ListeningSockets {
   // The port that was taken; 0 for a path.
   int port() const { return port_; }
 
+  // "HOST:PORT" with that port, or "unix:/path".
+  const std::string& address() const { return address_; }
+
  private:
   ListeningSockets() = default;
   absl::Status ListenOnPath(const std::string& path);
@@ -56,7 +59,7 @@ class ListeningSockets {
 
   std::vector<OwnedFd> sockets_;
   int port_ = 0;
-  std::string path_;
+  std::string path_, address_;
 };
 
 }  // namespace stoker

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/main/periodic.h"
+#include "common/time/periodic.h"
 #include "server/observe/metrics.h"
 #include "server/read/stores/curl/http_client.h"
 

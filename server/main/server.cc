@@ -155,6 +155,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const v1::ServerConfig& con
                                      .lists = std::move(lists),
                                      .pipelines = {config.pipelines().begin(), config.pipelines().end()}},
                          .workers = settings.workers,
+                         .numa_nodes = settings.numa_nodes,
                          .memory_limit_bytes = settings.memory_limit_bytes,
                          .span_cache_bytes = settings.span_cache_bytes,
                          .decoded_cache_bytes = settings.decoded_cache_bytes,
@@ -301,12 +302,11 @@ void Server::Accept(ListeningSockets sockets) {
 }
 
 absl::Status Server::Listen(std::vector<OwnedFd> passed) {
-  const bool local = absl::StartsWith(settings_.host, "unix:");
   STOKER_ASSIGN_OR_RETURN(ListeningSockets sockets,
                           passed.empty()
                               ? ListeningSockets::Listen(settings_.host, settings_.port)
                               : ListeningSockets::TakeOver(std::move(passed), settings_.host, settings_.port));
-  address_ = local ? settings_.host : absl::StrCat(settings_.host, ":", sockets.port());
+  address_ = sockets.address();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.RegisterService(&service_);
@@ -327,6 +327,8 @@ absl::Status Server::Listen(std::vector<OwnedFd> passed) {
   pulse_.emplace(grpc_->InProcessChannel(grpc::ChannelArguments()));
   spdlog::info("{}: {} workers, {} of memory for streams, images of up to {} pixels", BuildDescription(),
                settings_.workers, FormatByteSize(engine_->slab_bytes()), settings_.max_pixels);
+  if (!settings_.numa_nodes.empty())
+    spdlog::info("workers are spread over {} NUMA nodes, and stay there", settings_.numa_nodes.size());
   if (const GrpcBuild build = GrpcBuildOfThisProcess(); !build.hardened && !IsLoopback(settings_.host))
     spdlog::warn("{}: anybody who can connect can take this server down; see docs/security.md", build.text);
   Accept(std::move(sockets));
@@ -348,10 +350,14 @@ absl::Status Server::StartAdmin() {
   metrics.Add(ProcessFigures);
   if (settings_.admin.has_value()) {
     const AdminSettings& admin = *settings_.admin;
-    STOKER_ASSIGN_OR_RETURN(
-        admin_, AdminServer::Start(
-                    {.host = admin.host, .port = admin.port, .token = admin.token, .routes = AdminPages(*this)}));
-    spdlog::info("admin: http://{}/ for people, and /metrics, /healthz, /readyz, /status, /config", admin_->address());
+    auto sockets = ListeningSockets::Listen(admin.host, admin.port);
+    if (!sockets.ok())  // The message begins with the key that the address has elsewhere.
+      return absl::Status(sockets.status().code(), absl::StrCat("admin.", sockets.status().message()));
+    admin_sockets_.emplace(*std::move(sockets));
+    AdminServer::Options options = {.token = admin.token, .routes = AdminPages(*this)};
+    for (const OwnedFd& socket : admin_sockets_->sockets()) options.sockets.push_back(socket.get());
+    STOKER_ASSIGN_OR_RETURN(admin_, AdminServer::Start(std::move(options)));
+    spdlog::info("admin on {}: / for people, and /metrics, /healthz, /readyz, /status, /config", admin_address());
   }
   if (!sends) return absl::OkStatus();
   char host[256] = {};
@@ -429,6 +435,7 @@ bool Server::Drain() {
 Server::~Server() {
   otlp_.reset();
   admin_.reset();
+  admin_sockets_.reset();
   watch_.reset();
   if (grpc_ == nullptr) return;
   pulse_.reset();

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/time/periodic.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
@@ -24,7 +25,6 @@
 #include "server/main/credentials.h"
 #include "server/main/freed_memory.h"
 #include "server/main/otlp_exporter.h"
-#include "server/main/periodic.h"
 #include "server/main/preview.h"
 #include "server/main/pulse.h"
 #include "server/read/staged/staging.h"
@@ -75,7 +75,7 @@ class Server {
   const std::string& address() const { return address_; }
 
   // The same of the admin address; empty where there is none.
-  std::string admin_address() const { return admin_ == nullptr ? "" : admin_->address(); }
+  std::string admin_address() const { return admin_sockets_.has_value() ? admin_sockets_->address() : ""; }
 
   // What it was started with.
   const Settings& settings() const { return settings_; }
@@ -186,6 +186,7 @@ class Server {
 
   // These and the acceptor are last: their threads use the rest.
   std::unique_ptr<Periodic> watch_;
+  std::optional<ListeningSockets> admin_sockets_;
   std::unique_ptr<AdminServer> admin_;  // null where nobody asked for it,
   std::unique_ptr<OtlpExporter> otlp_;  // as this
 };

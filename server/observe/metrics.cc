@@ -162,9 +162,11 @@ void Metrics::Sent(const std::string& dataset, uint64_t bytes, absl::Duration ta
   of.blocked->Increment(std::max(absl::ToDoubleSeconds(taken), 0.0));
 }
 
-void Metrics::Waited(const std::string& dataset, absl::Duration waited) {
+void Metrics::Waited(const std::string& dataset, absl::Duration waited, absl::Duration share) {
   absl::MutexLock lock(&mutex_);
-  Of(dataset).waited->Increment(absl::ToDoubleSeconds(waited));
+  OfDataset& of = Of(dataset);
+  of.waited->Increment(absl::ToDoubleSeconds(share));
+  of.whole_waited_seconds += absl::ToDoubleSeconds(waited);
 }
 
 void Metrics::Called(const std::string& method, absl::StatusCode code, absl::Duration taken) {
@@ -187,6 +189,7 @@ v1::DatasetStatus Metrics::StatusOf(const std::string& dataset) {
   status.set_sent_bytes(count(of.sent));
   status.set_send_blocked_seconds(of.blocked->Value());
   status.set_client_wait_seconds(of.waited->Value());
+  status.set_whole_client_wait_seconds(of.whole_waited_seconds);
   for (int i = 0; i < kStages; ++i) {
     const double seconds = of.stages[i]->Collect().histogram.sample_sum;
     (status.mutable_times()->*kStageList[i].set)(static_cast<uint64_t>(seconds / kNanosecond));

@@ -53,8 +53,8 @@ class Metrics {
   // A span of so many bytes was written to its client's connection, which took so long.
   void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken);
 
-  // A client says that it waited so long for batches.
-  void Waited(const std::string& dataset, absl::Duration waited);
+  // A client says that it waited so long for batches, of which `share` is this server's.
+  void Waited(const std::string& dataset, absl::Duration waited, absl::Duration share);
 
   // A call of stoker.v1.DataService ended. `method` is one of its own: "Describe".
   void Called(const std::string& method, absl::StatusCode code, absl::Duration taken);
@@ -87,6 +87,7 @@ class Metrics {
         *waited;
     prometheus::Gauge* streams;
     prometheus::Histogram* stages[kStages];
+    double whole_waited_seconds = 0;  // not divided as `waited` is
   };
   OfDataset& Of(const std::string& dataset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

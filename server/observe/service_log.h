@@ -28,8 +28,10 @@ class ServiceLog {
   // A span of so many bytes was taken by the client's connection, which took so long.
   void Sent(const std::string& dataset, uint64_t bytes, absl::Duration taken) { metrics_.Sent(dataset, bytes, taken); }
 
-  // A client of the dataset says that it waited so long for batches.
-  void Waited(const std::string& dataset, absl::Duration waited) { metrics_.Waited(dataset, waited); }
+  // A client of the dataset says that it waited so long for batches, of which `share` is this server's.
+  void Waited(const std::string& dataset, absl::Duration waited, absl::Duration share) {
+    metrics_.Waited(dataset, waited, share);
+  }
 
   // A call ended, see Metrics::Called.
   void Called(const std::string& method, absl::StatusCode code, absl::Duration taken) {

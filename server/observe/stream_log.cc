@@ -56,7 +56,7 @@ StreamLog::Figures StreamLog::figures() const {
   return {dataset_, SteadyNow() - begun_, waited_, spans_, samples_, sent_bytes_};
 }
 
-void StreamLog::Waited(absl::Duration waited) {
+void StreamLog::Waited(absl::Duration waited, uint32_t streams) {
   std::string dataset;
   {
     absl::MutexLock lock(&mutex_);
@@ -64,7 +64,7 @@ void StreamLog::Waited(absl::Duration waited) {
     waited_ += waited;
     dataset = dataset_;
   }
-  service_->Waited(dataset, waited);
+  service_->Waited(dataset, waited, waited / std::max<int64_t>(streams, 1));
 }
 
 void StreamLog::Warn(const std::string& kind, const std::string& text) {

@@ -33,8 +33,9 @@ class StreamLog {
   // A span of so many bytes was taken by the client's connection, which took so long.
   void Sent(uint64_t bytes, absl::Duration taken);
 
-  // The client says that it waited so long for batches since it said so last. More than can be is not counted.
-  void Waited(absl::Duration waited);
+  // The client says that it waited so long for batches since it said so last, and tells so on `streams` streams (0 is
+  // taken for 1). More than can be is not counted.
+  void Waited(absl::Duration waited, uint32_t streams);
 
   // What it did so far.
   struct Figures {

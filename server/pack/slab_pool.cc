@@ -23,6 +23,7 @@ struct SlabPool::State {
   struct Idle {
     std::unique_ptr<uint8_t[]> buffer;
     uint64_t size;
+    int node;
   };
   std::vector<Idle> idle ABSL_GUARDED_BY(mutex);
   uint64_t idle_bytes ABSL_GUARDED_BY(mutex) = 0;
@@ -52,12 +53,13 @@ struct SlabPool::State {
     return held + idle_bytes + streams * kStreamOverheadBytes <= budget;
   }
 
-  // Keeps `buffer` for the next slab of its size, if the budget allows. Otherwise the caller still owns it.
-  void Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  // Keeps the buffer for the next slab of its size, if the budget allows. Otherwise the caller still owns it.
+  void Recycle(Idle& buffer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
-  // Returns a buffer of exactly `size` bytes: an idle one if there is one, or else a new one, for which idle buffers of
-  // other sizes are freed until the budget holds. Null if the machine has no memory.
-  std::unique_ptr<uint8_t[]> TakeBuffer(uint64_t size) ABSL_LOCKS_EXCLUDED(mutex);
+  // Returns a buffer of exactly `size` bytes: an idle one of the node if there is one; or one of another node if the
+  // budget has no room for a new one; or else a new one, for which idle buffers of other sizes are freed until the
+  // budget holds. None if the machine has no memory.
+  Idle TakeBuffer(uint64_t size, int node) ABSL_LOCKS_EXCLUDED(mutex);
 };
 
 // The state of one account. The account and its slabs share it, since slabs may outlive the account. state->mutex
@@ -191,7 +193,7 @@ SlabPool::Account::~Account() {
   state.on_release();
 }
 
-std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
+std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size, int node) {
   State& state = *shares_->state;
   {
     absl::MutexLock lock(&state.mutex);
@@ -206,23 +208,28 @@ std::optional<SlabPool::Slab> SlabPool::Account::TryTake(uint64_t size) {
     state.held += size;
   }
   Slab slab;
-  slab.buffer_ = state.TakeBuffer(size);
+  State::Idle taken = state.TakeBuffer(size, node);
+  slab.buffer_ = std::move(taken.buffer);
+  slab.node_ = taken.node;
   slab.size_ = slab.used_ = size;
   slab.shares_ = shares_;
   return slab;
 }
 
-std::unique_ptr<uint8_t[]> SlabPool::State::TakeBuffer(uint64_t size) {
+SlabPool::State::Idle SlabPool::State::TakeBuffer(uint64_t size, int node) {
   std::vector<Idle> unfit;  // Declared outside of the lock's scope, hence freed without the lock.
   {
     absl::MutexLock lock(&mutex);
-    for (Idle& entry : idle) {
-      if (entry.size != size) continue;
-      auto buffer = std::move(entry.buffer);
-      entry = std::move(idle.back());
+    const auto of_node = [&](const Idle& entry) { return entry.size == size && entry.node == node; };
+    auto found = std::find_if(idle.begin(), idle.end(), of_node);
+    if (found == idle.end() && !Fits(idle_bytes))
+      found = std::find_if(idle.begin(), idle.end(), [&](const Idle& entry) { return entry.size == size; });
+    if (found != idle.end()) {
+      Idle taken = std::move(*found);
+      *found = std::move(idle.back());
       idle.pop_back();
       idle_bytes -= size;
-      return buffer;
+      return taken;
     }
     while (!idle.empty() && !Fits(idle_bytes)) {
       idle_bytes -= idle.front().size;
@@ -230,7 +237,7 @@ std::unique_ptr<uint8_t[]> SlabPool::State::TakeBuffer(uint64_t size) {
       idle.erase(idle.begin());
     }
   }
-  return std::unique_ptr<uint8_t[]>(new (std::nothrow) uint8_t[size]);
+  return {std::unique_ptr<uint8_t[]>(new (std::nothrow) uint8_t[size]), size, node};
 }
 
 SlabPool::Slab& SlabPool::Slab::operator=(Slab&& other) {
@@ -238,6 +245,7 @@ SlabPool::Slab& SlabPool::Slab::operator=(Slab&& other) {
   buffer_ = std::move(other.buffer_);
   size_ = std::exchange(other.size_, 0);
   used_ = std::exchange(other.used_, 0);
+  node_ = other.node_;
   shares_ = std::move(other.shares_);
   return *this;
 }
@@ -246,6 +254,7 @@ void SlabPool::Slab::Release() {
   if (shares_ == nullptr) return;
   const std::shared_ptr<Shares> shares = std::move(shares_);
   State& state = *shares->state;
+  State::Idle unfit = {std::move(buffer_), size_, node_};
   {
     absl::MutexLock lock(&state.mutex);
     state.shared -= shares->SharedIfHeld(shares->held) - shares->SharedIfHeld(shares->held - size_);
@@ -253,27 +262,27 @@ void SlabPool::Slab::Release() {
     if (shares->group != nullptr) shares->group->held_ -= size_;
     shares->RestIfIdle();
     state.held -= size_;
-    if (buffer_ != nullptr) state.Recycle(buffer_, size_);
+    if (unfit.buffer != nullptr) state.Recycle(unfit);
   }
   state.on_release();
 }
 
 void SlabPool::Slab::DropBuffer() {
   if (shares_ == nullptr) return;
-  std::unique_ptr<uint8_t[]> unfit = std::move(buffer_);  // Declared before the lock, hence freed after its release.
+  State::Idle unfit = {std::move(buffer_), size_, node_};  // Declared before the lock, hence freed after its release.
   absl::MutexLock lock(&shares_->state->mutex);
-  if (unfit != nullptr) shares_->state->Recycle(unfit, size_);
+  if (unfit.buffer != nullptr) shares_->state->Recycle(unfit);
 }
 
-void SlabPool::State::Recycle(std::unique_ptr<uint8_t[]>& buffer, uint64_t size) {
-  if (!Fits(idle_bytes + size)) return;
+void SlabPool::State::Recycle(Idle& buffer) {
+  if (!Fits(idle_bytes + buffer.size)) return;
   try {
     idle.reserve(idle.size() + 1);
   } catch (const std::bad_alloc&) {
     return;  // Then the buffer is freed, which is what is needed.
   }
-  idle.push_back({std::move(buffer), size});
-  idle_bytes += size;
+  idle_bytes += buffer.size;
+  idle.push_back(std::move(buffer));
 }
 
 }  // namespace stoker

@@ -59,6 +59,7 @@ class SlabPool {
     std::unique_ptr<uint8_t[]> buffer_;
     uint64_t size_ = 0;
     uint64_t used_ = 0;  // at most size_
+    int node_ = 0;       // where the buffer lies
     std::shared_ptr<Shares> shares_;
   };
 
@@ -79,8 +80,9 @@ class SlabPool {
     void Rest();
 
     // Takes a slab of `size` bytes. None if the account may not grow by as much now. The slab has no buffer if the
-    // machine has no memory.
-    std::optional<Slab> TryTake(uint64_t size);
+    // machine has no memory. `node` is the NUMA node of the thread that fills it: a new buffer lies where it is written
+    // first, and is lent again to threads of that node, unless there is no room for another one.
+    std::optional<Slab> TryTake(uint64_t size, int node = 0);
 
    private:
     std::shared_ptr<Shares> shares_;

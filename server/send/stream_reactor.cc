@@ -97,7 +97,8 @@ absl::Status StreamReactor::Handle(Engine::Stream& stream, const v1::StreamReque
     return absl::OkStatus();
   }
   if (request.has_report()) {
-    log_->Waited(absl::Nanoseconds(std::min<uint64_t>(request.report().waited(), kMostWaitedNanoseconds)));
+    log_->Waited(absl::Nanoseconds(std::min<uint64_t>(request.report().waited(), kMostWaitedNanoseconds)),
+                 request.report().streams());
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError("this request is neither `open`, `want`, `cancel` nor `report`");

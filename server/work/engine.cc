@@ -140,6 +140,7 @@ Engine::Engine(Options options, uint64_t slab_bytes)
     : options_(std::move(options)),
       selections_(SubsetBytes(options_, options_.catalog)),
       workers_({.workers = options_.workers,
+                .numa_nodes = options_.numa_nodes,
                 .slab_bytes = slab_bytes,
                 .ahead_bytes = AheadBytes(options_, options_.catalog),
                 .raw_cache = options_.raw_cache,

@@ -37,17 +37,18 @@ class Engine {
 
   struct Options {
     Catalog catalog;
-    int workers = 1;                          // threads that make spans
-    uint64_t memory_limit_bytes = 0;          // the process's peak resident memory
-    uint64_t span_cache_bytes = 0;            // the part of it that keeps spans for reuse
-    uint64_t decoded_cache_bytes = 0;         // the part of it that keeps decoded images
-    uint64_t read_ahead_bytes = 0;            // the part of it for what is read ahead, where a dataset needs that
-    std::shared_ptr<RawCache> raw_cache;      // has a part of it too, for datasets that are read ahead; may be null
-    SampleLimits limits;                      // the most that it does for one sample
-    absl::Duration idle = absl::Seconds(10);  // until an idle stream's memory is lent
-    uint64_t pixel_check = 0;                 // hash of the start-up self-check
-    uint64_t audio_check = 0;                 // the same of audio; 0 where it has no audio
-    std::string build;                        // description of the build, for people
+    int workers = 1;                           // threads that make spans
+    std::vector<std::vector<int>> numa_nodes;  // see WorkerPool::Options
+    uint64_t memory_limit_bytes = 0;           // the process's peak resident memory
+    uint64_t span_cache_bytes = 0;             // the part of it that keeps spans for reuse
+    uint64_t decoded_cache_bytes = 0;          // the part of it that keeps decoded images
+    uint64_t read_ahead_bytes = 0;             // the part of it for what is read ahead, where a dataset needs that
+    std::shared_ptr<RawCache> raw_cache;       // has a part of it too, for datasets that are read ahead; may be null
+    SampleLimits limits;                       // the most that it does for one sample
+    absl::Duration idle = absl::Seconds(10);   // until an idle stream's memory is lent
+    uint64_t pixel_check = 0;                  // hash of the start-up self-check
+    uint64_t audio_check = 0;                  // the same of audio; 0 where it has no audio
+    std::string build;                         // description of the build, for people
   };
 
   // One open stream. An error of Want ends the stream.

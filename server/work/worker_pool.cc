@@ -1,5 +1,7 @@
 #include "server/work/worker_pool.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -106,7 +108,7 @@ struct WorkerPool::State {
   const Clock now;
   SpanCache cache;
   DecodedCache decoded;
-  std::deque<std::atomic<int64_t>> begun_ns;  // of each worker: see Run
+  std::deque<std::atomic<int64_t>> begun_ns;  // since when each worker has its span, by `now`; 0: it has none
   absl::Mutex mutex;
   absl::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
@@ -131,12 +133,13 @@ struct WorkerPool::State {
   std::shared_ptr<const ReadAhead::Group> ReadFor(const std::shared_ptr<Queue>& queue, const SpanId& span, bool anew)
       ABSL_LOCKS_EXCLUDED(mutex);
 
-  // Blocks until there is a task. Returns none when the pool stops.
-  std::optional<Task> Take() ABSL_LOCKS_EXCLUDED(mutex) {
+  // Blocks until there is a task, whose slab lies at the NUMA node `node` if it can be. Returns none when the pool
+  // stops.
+  std::optional<Task> Take(int node) ABSL_LOCKS_EXCLUDED(mutex) {
     absl::MutexLock lock(&mutex);
     while (!stopping) {
       try {
-        if (auto task = TryTake()) return task;
+        if (auto task = TryTake(node)) return task;
         changed.Wait(&mutex);
       } catch (const std::bad_alloc&) {
         changed.WaitWithTimeout(&mutex, kNoMemoryPause);
@@ -161,7 +164,7 @@ struct WorkerPool::State {
   }
 
   // Takes the first want of the least served stream that can be begun now; none if there is no such want.
-  std::optional<Task> TryTake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  std::optional<Task> TryTake(int node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::vector<std::shared_ptr<Queue>> candidates;
     for (const auto& queue : queues)
       if (!queue->wanted.empty()) candidates.push_back(queue);
@@ -178,7 +181,7 @@ struct WorkerPool::State {
       if (next == queue->wanted.end()) continue;
       std::optional<SlabPool::Slab> slab;
       try {
-        slab = queue->account->TryTake(queue->plan.SpanBytes(next->span));
+        slab = queue->account->TryTake(queue->plan.SpanBytes(next->span), node);
       } catch (const std::bad_alloc&) {
         if (!next->anew) cache.GiveUp(queue->KeyOf(next->span));
         throw;
@@ -254,8 +257,8 @@ struct WorkerPool::State {
     return party;
   }
 
-  // One worker's loop, until the pool stops. `begun` says since when it has its span, in nanoseconds of `now`; 0: none.
-  void Run(std::atomic<int64_t>& begun);
+  // The loop of the `worker`-th, at the NUMA node `node`, until the pool stops.
+  void Run(int worker, int node);
 
   // The longest that a worker should stay with a span.
   double MostSeconds() const { return std::max(kSpanSeconds, limits.seconds); }
@@ -363,17 +366,35 @@ void WorkerPool::State::MakeAndDeliver(SpanMaker& maker, Task& task, std::chrono
   }
 }
 
-void WorkerPool::State::Run(std::atomic<int64_t>& begun_ns) {
+void WorkerPool::State::Run(int worker, int node) {
   SpanMaker maker(limits);
-  while (auto task = Take()) {
+  while (auto task = Take(node)) {
     const auto begun = now();
-    begun_ns = begun.time_since_epoch().count();
+    begun_ns[worker] = begun.time_since_epoch().count();
     MakeAndDeliver(maker, *task, begun);
-    begun_ns = 0;
+    begun_ns[worker] = 0;
     const uint64_t worked_ns = std::chrono::nanoseconds(now() - begun).count();
     absl::MutexLock lock(&mutex);
     Served(*task, worked_ns);
   }
+}
+
+// Returns the node of one of so many workers, such that each node has as large a part of them as of the CPUs.
+int NodeOf(int worker, int workers, const std::vector<std::vector<int>>& nodes) {
+  size_t cpus = 0;
+  for (const auto& node : nodes) cpus += node.size();
+  size_t place = cpus * worker / workers;
+  int node = 0;
+  while (place >= nodes[node].size()) place -= nodes[node++].size();
+  return node;
+}
+
+// Keeps this thread on the CPUs. Where that is forbidden, it is as it would be without nodes.
+void StayOn(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int cpu : cpus) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
 }
 
 WorkerPool::WorkerPool(Options options)
@@ -385,8 +406,17 @@ WorkerPool::WorkerPool(Options options)
               .on_ready = [state = state_] { state->WakeOne(); },
               .clock = options.clock}) {
   STOKER_CHECK(options.workers >= 1);
-  for (int i = 0; i < options.workers; ++i)
-    threads_.emplace_back([state = state_, i] { state->Run(state->begun_ns[i]); });
+  for (int i = 0; i < options.workers; ++i) {
+    if (options.numa_nodes.size() < 2) {
+      threads_.emplace_back([state = state_, i] { state->Run(i, 0); });
+      continue;
+    }
+    const int node = NodeOf(i, options.workers, options.numa_nodes);
+    threads_.emplace_back([state = state_, i, node, cpus = options.numa_nodes[node]] {
+      StayOn(cpus);
+      state->Run(i, node);
+    });
+  }
 }
 
 WorkerPool::~WorkerPool() {

@@ -112,7 +112,10 @@ class WorkerPool {
   static constexpr double kSpanSeconds = 60;
 
   struct Options {
-    int workers = 1;                      // threads, at least 1
+    int workers = 1;  // threads, at least 1
+    // The CPUs of each NUMA node, over which workers are spread, and where they and their slabs stay. Where there are
+    // less than two nodes, the kernel moves workers as it likes.
+    std::vector<std::vector<int>> numa_nodes;
     uint64_t slab_bytes = 0;              // memory that they share
     uint64_t ahead_bytes = 0;             // memory for bytes that are read ahead; 0: nothing is
     std::shared_ptr<RawCache> raw_cache;  // keeps what is read ahead; null: nothing does

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,8 +21,8 @@ TOKEN = "a-token-of-enough-bytes"
 
 
 class Server:
-    def __init__(self, folder, *arguments):
-        command = [BIN / "stokerd", "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--cache-dir", folder]
+    def __init__(self, folder, *arguments, admin="127.0.0.1:0"):
+        command = [BIN / "stokerd", "serve", "--listen", "127.0.0.1:0", "--admin", admin, "--cache-dir", folder]
         self.log = folder / f"{time.monotonic_ns()}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
@@ -243,6 +244,33 @@ def check_status(folder):
             one.end()
 
 
+def check_unix_socket(folder):
+    path = folder / "admin.sock"
+    path.touch(mode=0o600)
+    taken = subprocess.run(
+        [BIN / "stokerd", "serve", "--synthetic", "8x8x3", "--listen", "127.0.0.1:0", "--admin", f"unix:{path}"],
+        capture_output=True,
+        text=True,
+    )
+    assert taken.returncode == 1 and f"admin.listen: cannot listen on unix:{path}: " in taken.stderr, taken.stderr
+    path.unlink()
+    server = Server(folder, "--synthetic", "8x8x3", admin=f"unix:{path}")
+    try:
+        assert server.admin == f"unix:{path}"
+        assert path.stat().st_mode & 0o022 == 0, "who may not write may not connect"
+        health = subprocess.run([BIN / "stokerd", "health", "--admin", server.admin], capture_output=True, text=True)
+        assert (health.returncode, health.stdout) == (0, "ok\n"), health.stderr
+        connection = http.client.HTTPConnection("localhost", timeout=60)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(str(path))
+        connection.request("GET", "/metrics")
+        assert "stoker_build_info" in connection.getresponse().read().decode()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(60) == 0 and not path.exists(), "it is removed at the end"
+    finally:
+        server.end()
+
+
 def check_host_commands():
     for command in ([BIN / "stokerd", "check", "--host"], [BIN / "stoker", "check", "--host"]):
         report = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -265,7 +293,7 @@ def main():
     check_config_command()
     check_host_commands()
     reloads = (check_reload_at_sighup, check_reload_when_the_file_changes)
-    for check in (check_pages, check_token, check_end, *reloads, check_preview, check_status):
+    for check in (check_pages, check_token, check_end, *reloads, check_preview, check_status, check_unix_socket):
         with tempfile.TemporaryDirectory() as folder:
             check(Path(folder))
     print("admin.py: all pages as they should be")

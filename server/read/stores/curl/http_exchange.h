@@ -39,6 +39,7 @@ struct HttpRequest {
 
   uint64_t most_body_bytes = 16 << 20;  // more of HttpResponse::body is an error
   bool direct = false;                  // past any proxy that the environment names
+  std::string unix_socket = {};         // where the host of the URL is reached; empty: by its address
   bool follows_redirects = true;        // where they do not lead from https to http
 };
 

@@ -85,6 +85,7 @@ void Transfer::Begin(CURL* curl, const HttpLimits& limits, absl::Time now) {
   SetTimes(curl, limits, first_began_ + limits.total - now);
   SetTls(curl, limits);
   if (request_.direct) Set(curl, CURLOPT_NOPROXY, "*");
+  if (!request_.unix_socket.empty()) Set(curl, CURLOPT_UNIX_SOCKET_PATH, request_.unix_socket.c_str());
   SetMethod(curl, request_);
   SetHeaders(curl);
 }

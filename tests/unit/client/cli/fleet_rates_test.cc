@@ -18,11 +18,13 @@ v1::StatusResponse StatusOf(const std::string& text) {
 
 constexpr char kBefore[] =
     "uptime_seconds: 100 workers: 4 busy_seconds: 10 "
-    "datasets { name: 'pets' samples: 1000 sent_bytes: 5000000 client_wait_seconds: 3 send_blocked_seconds: 1 }";
+    "datasets { name: 'pets' samples: 1000 sent_bytes: 5000000 client_wait_seconds: 1 "
+    "whole_client_wait_seconds: 3 send_blocked_seconds: 1 }";
 constexpr char kAfter[] =
     "build: 'stokerd 1' uptime_seconds: 102 workers: 4 busy_seconds: 16 waiting_spans: 9 "
     "datasets { name: 'birds' streams: 1 } "
-    "datasets { name: 'pets' streams: 2 samples: 1500 sent_bytes: 9000000 client_wait_seconds: 4 "
+    "datasets { name: 'pets' streams: 2 samples: 1500 sent_bytes: 9000000 client_wait_seconds: 1.5 "
+    "whole_client_wait_seconds: 4 "
     "send_blocked_seconds: 1.5 failed_spans: 3 }";
 
 TEST(FleetRatesTest, AreWhatWasDoneBetweenTwoLooks) {
@@ -33,6 +35,7 @@ TEST(FleetRatesTest, AreWhatWasDoneBetweenTwoLooks) {
   EXPECT_DOUBLE_EQ(rates.all.samples, 250);
   EXPECT_DOUBLE_EQ(rates.all.megabytes, 2);
   EXPECT_DOUBLE_EQ(rates.all.waiting, 0.5);
+  EXPECT_DOUBLE_EQ(rates.all.waiting_share, 0.25);
   EXPECT_DOUBLE_EQ(rates.all.blocked, 0.25);
   EXPECT_EQ(rates.all.failed, 3);
   ASSERT_EQ(rates.datasets.size(), 2);
@@ -53,9 +56,10 @@ TEST(FleetRatesTest, NothingIsDividedByNoTime) {
   EXPECT_EQ(rates.all.samples, 0);
 }
 
-ServerRates Server(double waiting, double blocked, double busy) {
+// One whose client waits for `waiting` of its time, and uses `servers`.
+ServerRates Server(double waiting, double blocked, double busy, int servers = 1) {
   ServerRates server = {.address = "a:1", .busy = busy};
-  server.all = {.streams = 1, .waiting = waiting, .blocked = blocked};
+  server.all = {.streams = 1, .waiting = waiting, .waiting_share = waiting / servers, .blocked = blocked};
   return server;
 }
 
@@ -63,14 +67,16 @@ TEST(FleetRatesTest, TheBottleneckIsNamed) {
   EXPECT_EQ(Bottleneck({}), "No server tells how it fares.");
   EXPECT_EQ(Bottleneck({{.address = "a:1"}}), "No client reads.");
   EXPECT_EQ(Bottleneck({Server(0.01, 2, 0.9)}), "No client waits: the servers keep up.");
-  EXPECT_EQ(Bottleneck({Server(0.04, 0, 0.9), Server(0.04, 0, 0.9)}), "No client waits: the servers keep up.");
-  EXPECT_EQ(Bottleneck({Server(0.5, 0, 0.9), Server(0.5, 0, 1)}),
+  EXPECT_EQ(Bottleneck({Server(0.06, 0, 0.9, 2), Server(0.06, 0, 0.9, 2)}), "No client waits: the servers keep up.");
+  EXPECT_EQ(Bottleneck({Server(1, 0, 0.9, 2), Server(1, 0, 1, 2)}),
             "Clients wait: 1.0 of 1 at a time. The servers' workers are busy, 95 % of their time: more servers make "
             "it faster.");
   EXPECT_THAT(Bottleneck({Server(0.5, 0.9, 0.3)}), HasSubstr("the network, or the clients' receiving, is slow"));
   EXPECT_THAT(Bottleneck({Server(0.5, 0, 0.3)}), HasSubstr("look at their storage"));
-  EXPECT_THAT(Bottleneck({Server(0.06, 0, 0.9)}), HasSubstr("as far as this server has a share in it"))
-      << "the client may have fifteen other servers";
+  EXPECT_THAT(Bottleneck({Server(0.5, 0, 0.9, 15)}), HasSubstr("Clients wait: 0.5 of 1"))
+      << "the client's other servers are not asked";
+  EXPECT_THAT(Bottleneck({Server(1, 0, 0.9), Server(1, 0, 0.9)}), HasSubstr("Clients wait: 2.0 of 1"))
+      << "two clients, each with a server of its own";
 }
 
 TEST(FleetRatesTest, WhatAHostileServerSaysIsCut) {
@@ -90,9 +96,8 @@ TEST(FleetRatesTest, ATableHasALineForEachServerAndDataset) {
             "  birds                         1         0.0      0.0     0.00     0.00               0\n"
             "  pets                          2       250.0      2.0     0.50     0.25               3\n"
             "b:1       connection\\x0arefused\n"
-            "Clients wait: 0.5 of 3 at a time, as far as this server has a share in it. The servers' workers are busy, "
-            "75 % of "
-            "their time: more servers make it faster.\n");
+            "Clients wait: 0.5 of 3 at a time. The servers' workers are busy, 75 % of their time: more servers make it "
+            "faster.\n");
   EXPECT_THAT(FleetTable({one}, /*datasets=*/false), testing::Not(HasSubstr("pets")));
 }
 

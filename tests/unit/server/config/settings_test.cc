@@ -1,5 +1,6 @@
 #include "server/config/settings.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -185,6 +186,26 @@ class CgroupTest : public testing::Test {
 TEST_F(CgroupTest, NoCgroupIsNoLimit) {
   EXPECT_EQ(AvailableCpus(root_), AvailableCpus("/nowhere"));
   EXPECT_GT(AvailableMemory(root_), uint64_t{64} << 20);
+}
+
+TEST_F(CgroupTest, NodesAreThoseWhoseCpusMayBeUsed) {
+  EXPECT_TRUE(NumaNodes(root_).empty());
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &allowed)) ++first;
+  Write("/sys/devices/system/node/online", "0-1");
+  Write("/sys/devices/system/node/node0/cpulist", std::to_string(first) + "\n");
+  Write("/sys/devices/system/node/node1/cpulist", std::to_string(CPU_SETSIZE - 1));
+  Write("/sys/devices/system/node/node2/cpulist", "\n");
+  EXPECT_EQ(NumaNodes(root_), std::vector<std::vector<int>>{{first}});
+}
+
+TEST(ResourcesTest, AListOfCpusIsReadAsTheKernelWritesIt) {
+  EXPECT_THAT(CpusOfList("0-3,8\n"), testing::ElementsAre(0, 1, 2, 3, 8));
+  EXPECT_THAT(CpusOfList("7"), testing::ElementsAre(7));
+  for (const char* bad : {"", "\n", "a", "1-", "-1", "3,,4", "99999999999", "0-2000000000"})
+    EXPECT_TRUE(CpusOfList(bad).empty()) << bad;
 }
 
 TEST_F(CgroupTest, Version2LimitsCountAtEachLevel) {

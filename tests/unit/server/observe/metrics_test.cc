@@ -77,7 +77,7 @@ TEST(MetricsTest, AStatusHasWhatWasCountedForADataset) {
   made.mutable_times()->set_decode(8'000'000);
   metrics.Made("pets", made);
   metrics.Sent("pets", 1000, absl::Milliseconds(500));
-  metrics.Waited("pets", absl::Milliseconds(250));
+  metrics.Waited("pets", absl::Milliseconds(500), absl::Milliseconds(250));
   const v1::DatasetStatus status = metrics.StatusOf("pets");
   EXPECT_EQ(status.name(), "pets");
   EXPECT_EQ(status.streams(), 1);
@@ -85,6 +85,7 @@ TEST(MetricsTest, AStatusHasWhatWasCountedForADataset) {
   EXPECT_EQ(status.sent_bytes(), 1000);
   EXPECT_EQ(status.send_blocked_seconds(), 0.5);
   EXPECT_EQ(status.client_wait_seconds(), 0.25);
+  EXPECT_EQ(status.whole_client_wait_seconds(), 0.5);
   EXPECT_NEAR(static_cast<double>(status.times().decode()), 8e6, 1);
   EXPECT_EQ(metrics.busy_seconds(), 0.008);
   EXPECT_THAT(metrics.Text(), HasSubstr("stoker_client_wait_seconds_total{dataset=\"pets\"} 0.25\n"));

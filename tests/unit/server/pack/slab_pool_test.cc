@@ -42,6 +42,20 @@ TEST(SlabPoolTest, ADroppedBufferServesAnotherSlabAndItsRoomStaysTaken) {
   EXPECT_EQ(pool.held_bytes(), 0);
 }
 
+TEST(SlabPoolTest, ABufferIsLentToItsOwnNodeWhileThereIsRoomForOthers) {
+  SlabPool pool(2 * kOverhead + 16 * kMiB, [] {});
+  auto account = *pool.OpenAccount(kMiB);
+  auto at_first = account->TryTake(kMiB, 0), at_second = account->TryTake(kMiB, 1);
+  const uint8_t *const first = at_first->bytes().data(), *const second = at_second->bytes().data();
+  at_first.reset();
+  at_second.reset();
+  EXPECT_EQ(account->TryTake(kMiB, 1)->bytes().data(), second);
+  EXPECT_EQ(account->TryTake(kMiB, 0)->bytes().data(), first);
+  EXPECT_THAT(account->TryTake(kMiB, 2)->bytes().data(), testing::AllOf(testing::Ne(first), testing::Ne(second)));
+  pool.SetBudget(kOverhead + 2 * kMiB);  // As the idle buffers have, and one more is needed.
+  EXPECT_THAT(account->TryTake(kMiB, 3)->bytes().data(), testing::AnyOf(first, second));
+}
+
 TEST(SlabPoolTest, NoStreamCanTakeAnothersLastSpan) {
   SlabPool pool(4 * kOverhead + 16 * kMiB, [] {});
   auto greedy = *pool.OpenAccount(kMiB), modest = *pool.OpenAccount(kMiB);

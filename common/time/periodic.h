@@ -1,5 +1,5 @@
-#ifndef STOKER_SERVER_MAIN_PERIODIC_H_
-#define STOKER_SERVER_MAIN_PERIODIC_H_
+#ifndef STOKER_COMMON_TIME_PERIODIC_H_
+#define STOKER_COMMON_TIME_PERIODIC_H_
 
 #include <functional>
 #include <thread>
@@ -24,4 +24,4 @@ class Periodic {
 
 }  // namespace stoker
 
-#endif  // STOKER_SERVER_MAIN_PERIODIC_H_
+#endif  // STOKER_COMMON_TIME_PERIODIC_H_

@@ -1,4 +1,4 @@
-#include "server/main/periodic.h"
+#include "common/time/periodic.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
