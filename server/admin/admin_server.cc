@@ -37,45 +37,64 @@ bool AreEqual(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
-// Returns the value of `name` in the query of a URL; "" where there is none, or more than kMostValueBytes.
-std::string ValueOf(MHD_Connection* connection, std::string_view name) {
-  const char* value = nullptr;
-  size_t bytes = 0;
-  if (MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, name.data(), name.size(), &value, &bytes) !=
-          MHD_YES ||
-      value == nullptr || bytes > kMostValueBytes)
-    return "";
-  return {value, bytes};
+}  // namespace
+
+// What somebody asks.
+class AdminServer::Request {
+ public:
+  Request(MHD_Connection* connection, const char* path, const char* method)
+      : connection_(connection), path(path), method(method) {}
+
+  // Returns the value of `name` in the query of the URL; "" where there is none, or more than kMostValueBytes.
+  std::string ValueOf(std::string_view name) const {
+    const char* value = nullptr;
+    size_t bytes = 0;
+    if (MHD_lookup_connection_value_n(connection_, MHD_GET_ARGUMENT_KIND, name.data(), name.size(), &value, &bytes) !=
+            MHD_YES ||
+        value == nullptr || bytes > kMostValueBytes)
+      return "";
+    return {value, bytes};
+  }
+
+  std::string_view Header(const char* name) const {
+    const char* const value = MHD_lookup_connection_value(connection_, MHD_HEADER_KIND, name);
+    return value == nullptr ? "" : value;
+  }
+
+ private:
+  MHD_Connection* const connection_;
+
+ public:
+  const std::string path;
+  const std::string_view method;
+};
+
+bool AdminServer::Bears(const Request& request) const {
+  const std::string_view text = request.Header("Authorization");
+  absl::MutexLock lock(&mutex_);
+  return token_.empty() || (text.starts_with(kBearer) && AreEqual(text.substr(kBearer.size()), token_));
 }
 
-AdminServer::Page Answer(const AdminServer::Options& options, MHD_Connection* connection, const std::string& path,
-                         std::string_view method) {
-  const auto route = options.routes.find(path);
-  if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
+AdminServer::Page AdminServer::Answer(const Request& request) const {
+  const auto route = options_.routes.find(request.path);
+  const bool is_known = route != options_.routes.end();
+  if (request.method != MHD_HTTP_METHOD_GET && request.method != MHD_HTTP_METHOD_HEAD)
     return {.status = 405, .body = "this address answers GET alone\n", .headers = {{"Allow", "GET, HEAD"}}};
-  const bool is_open = options.token.empty() || (route != options.routes.end() && route->second.is_open);
-  if (!is_open) {
-    const char* const given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
-    const std::string_view text = given == nullptr ? "" : given;
-    if (!text.starts_with(kBearer) || !AreEqual(text.substr(kBearer.size()), options.token))
-      return {.status = 401,
-              .body = "send the token of admin.token_file: Authorization: Bearer …\n",
-              .headers = {{"WWW-Authenticate", "Bearer"}}};
-  }
-  if (route != options.routes.end())
-    return route->second.make([connection](const char* name) { return ValueOf(connection, name); });
+  if (!(is_known && route->second.is_open) && !Bears(request))
+    return {.status = 401,
+            .body = "send the token of admin.token_file: Authorization: Bearer …\n",
+            .headers = {{"WWW-Authenticate", "Bearer"}}};
+  if (is_known) return route->second.make([&request](const char* name) { return request.ValueOf(name); });
   std::vector<std::string> paths;
-  for (const auto& [known, unused] : options.routes) paths.push_back(known);
+  for (const auto& [known, unused] : options_.routes) paths.push_back(known);
   return {.status = 404, .body = absl::StrCat("there is no such page; there are ", absl::StrJoin(paths, ", "), "\n")};
 }
-
-}  // namespace
 
 // Answers the connections of one socket.
 class AdminServer::Listener {
  public:
-  Listener(const Options& options, int socket)
-      : options_(options), old_ones_(absl::Seconds(1), [this] { EndOldConnections(); }) {
+  Listener(const AdminServer& server, int socket)
+      : server_(server), old_ones_(absl::Seconds(1), [this] { EndOldConnections(); }) {
     const int own = dup(socket);  // It is closed with the daemon.
     if (own < 0) return;
     daemon_ = MHD_start_daemon(
@@ -98,7 +117,7 @@ class AdminServer::Listener {
                               const char* version, const char* body, size_t* body_size, void** state) {
     Page page;
     try {  // libmicrohttpd is C.
-      page = Answer(static_cast<Listener*>(self)->options_, connection, url, method);
+      page = static_cast<Listener*>(self)->server_.Answer(Request(connection, url, method));
     } catch (const std::exception& error) {
       page = {.status = 500, .body = "this page could not be made\n"};
     }
@@ -135,21 +154,26 @@ class AdminServer::Listener {
       if (SteadyNow() - since > kLife) shutdown(socket, SHUT_RDWR);
   }
 
-  const Options& options_;
+  const AdminServer& server_;
   MHD_Daemon* daemon_ = nullptr;
   absl::Mutex mutex_;
   std::map<int, absl::Time> since_ ABSL_GUARDED_BY(mutex_);  // when each connection began
   Periodic old_ones_;
 };
 
-AdminServer::AdminServer(Options options) : options_(std::move(options)) {}
+AdminServer::AdminServer(Options options) : options_(std::move(options)), token_(options_.token) {}
 
 AdminServer::~AdminServer() = default;
+
+void AdminServer::SetToken(const std::string& token) {
+  absl::MutexLock lock(&mutex_);
+  token_ = token;
+}
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(Options options) {
   std::unique_ptr<AdminServer> server(new AdminServer(std::move(options)));
   for (const int socket : server->options_.sockets) {
-    server->listeners_.push_back(std::make_unique<Listener>(server->options_, socket));
+    server->listeners_.push_back(std::make_unique<Listener>(*server, socket));
     if (!server->listeners_.back()->listens())
       return absl::UnavailableError("admin.listen: no threads or files are left to answer operators with");
   }

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 
 namespace stoker {
 
@@ -33,7 +35,7 @@ class AdminServer {
 
   struct Options {
     std::vector<int> sockets;             // stream sockets that listen, and stay the caller's
-    std::string token;                    // what requests must bear, if it is not empty
+    std::string token;                    // what requests must bear, if it is not empty: see SetToken
     std::map<std::string, Route> routes;  // by path: "/metrics"
   };
 
@@ -46,12 +48,21 @@ class AdminServer {
   // Waits for the end of what is answered now.
   ~AdminServer();
 
+  // Changes what requests must bear.
+  void SetToken(const std::string& token);
+
  private:
   class Listener;
+  class Request;
 
   explicit AdminServer(Options options);
 
+  Page Answer(const Request& request) const;
+  bool Bears(const Request& request) const;
+
   const Options options_;
+  mutable absl::Mutex mutex_;
+  std::string token_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Listener>> listeners_;  // of each socket
 };
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
+#include "common/config/watched_file.h"
 #include "common/status_macros.h"
 #include "server/config/resources.h"
 
@@ -67,16 +67,9 @@ absl::Status ResolveAdmin(const v1::AdminConfig& config, Settings& settings) {
       return absl::InvalidArgumentError(
           absl::StrCat("admin.peers: '", peer, "' is no URL of an admin address, such as http://cpu2:7078"));
   if (config.token_file().empty()) return absl::OkStatus();
-  std::ifstream file(config.token_file());
-  std::getline(file, admin.token);
-  absl::StripTrailingAsciiWhitespace(&admin.token);
-  if (!file.good() && admin.token.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat("admin.token_file: '", config.token_file(), "' cannot be read, or is empty"));
-  if (admin.token.size() < kLeastTokenBytes)
-    return absl::InvalidArgumentError(absl::StrCat("admin.token_file: the token in '", config.token_file(), "' has ",
-                                                   admin.token.size(), " bytes, at least ", kLeastTokenBytes,
-                                                   "; `openssl rand -hex 32` makes one"));
+  const auto text = ReadSmallFile(config.token_file());
+  if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat("admin.token_file: ", text.status().message()));
+  STOKER_ASSIGN_OR_RETURN(admin.token, AdminToken(*text));
   return absl::OkStatus();
 }
 
@@ -183,6 +176,15 @@ absl::StatusOr<int> FleetPort(const std::string& listen) {
   if (!is_here_alone && settings.port != 0) return settings.port;
   return absl::InvalidArgumentError(absl::StrCat(
       "listen: '", listen, "' is no address that other machines reach; write ", "listen: 0.0.0.0:", kDefaultPort));
+}
+
+absl::StatusOr<std::string> AdminToken(const std::string& text) {
+  std::string token = text.substr(0, text.find('\n'));
+  absl::StripTrailingAsciiWhitespace(&token);
+  if (token.size() >= kLeastTokenBytes) return token;
+  return absl::InvalidArgumentError(absl::StrCat("admin.token_file: its first line has ", token.size(), " bytes, where ",
+                                                 "a token has at least ", kLeastTokenBytes,
+                                                 "; `openssl rand -hex 32` makes one"));
 }
 
 absl::StatusOr<AdminSettings> AdminAddress(const v1::AdminConfig& config) {

@@ -18,11 +18,11 @@ void IdleExit::Look() {
   if (streams.open > 0 || streams.opened != opened_) {  // One may have come and gone between two looks.
     last_stream_ = SteadyNow();
     opened_ = streams.opened;
-    warned_ = false;
+    told_ = false;
     return;
   }
   const absl::Duration idle = SteadyNow() - last_stream_;
-  if (idle >= patience_ / 2 && !std::exchange(warned_, idle >= patience_ / 2))
+  if (idle >= patience_ / 2 && !std::exchange(told_, true))
     spdlog::info("no stream for {}; after {} the job counts as over (--exit-when-idle)", absl::FormatDuration(idle),
                  absl::FormatDuration(patience_));
   if (ended_ || idle < patience_) return;

@@ -22,7 +22,7 @@ class IdleExit {
   const std::function<ServiceLog::Streams()> streams_;
   absl::Time last_stream_ = absl::InfiniteFuture();  // when there was one; never, before the first
   uint64_t opened_ = 0;                              // streams, as far as they were seen
-  bool warned_ = false, ended_ = false;
+  bool told_ = false, ended_ = false;
   Periodic periodic_;  // Last: its thread uses the rest.
 };
 

@@ -58,7 +58,9 @@ HttpLimits Limits() {
 
 absl::StatusOr<OtlpExporter::Options> OtlpExporter::FromEnvironment(const Variable& variable) {
   Options options;
-  if (variable("OTEL_SDK_DISABLED") == "true" || variable("OTEL_METRICS_EXPORTER") == "none") return options;
+  const std::vector<std::string> exporters = absl::StrSplit(variable("OTEL_METRICS_EXPORTER"), ',', absl::SkipEmpty());
+  const bool is_named = exporters.empty() || std::find(exporters.begin(), exporters.end(), "otlp") != exporters.end();
+  if (absl::EqualsIgnoreCase(variable("OTEL_SDK_DISABLED"), "true") || !is_named) return options;
   const std::string whole = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
   const std::string base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
   if (whole.empty() && base.empty()) return options;

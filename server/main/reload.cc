@@ -30,6 +30,7 @@ bool AreEqual(const absl::StatusOr<v1::ServerConfig>& a, const absl::StatusOr<v1
 std::vector<std::string> KeysForNextStart(const v1::ServerConfig& was, const v1::ServerConfig& is) {
   v1::ServerConfig kept = was, wanted = is;
   std::vector<std::string> keys;
+  if (was.log().format() != is.log().format()) keys.emplace_back("log.format");
   const google::protobuf::Descriptor& descriptor = *v1::ServerConfig::descriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
     const google::protobuf::FieldDescriptor* field = descriptor.field(i);
@@ -107,7 +108,7 @@ absl::Status Reloader::Apply(v1::ServerConfig fresh) {
   if (fresh.has_tls()) *config_.mutable_tls() = fresh.tls();
   config_.mutable_datasets()->Swap(fresh.mutable_datasets());
   config_.mutable_pipelines()->swap(*fresh.mutable_pipelines());
-  config_.mutable_log()->Swap(fresh.mutable_log());
+  config_.mutable_log()->set_level(fresh.log().level());
   return absl::OkStatus();
 }
 

@@ -78,6 +78,8 @@ absl::StatusOr<Role> RoleOf(const std::string& resource_config, const std::vecto
     role.servers.insert(role.servers.end(), group.hosts.begin(), group.hosts.end());
   }
   if (serving == 0) return Invalid("has accelerators in every group; name those that serve by --server-group");
+  if (serving == groups.size() && !server_groups.empty())
+    return Invalid("has no group that --server-group leaves out, so that none would train");
   if (serving == groups.size())
     return Invalid(
         "has no accelerators in any group, so that none would train; name those that serve by --server-group");

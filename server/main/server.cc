@@ -39,7 +39,7 @@ constexpr int kTakers = 4;                   // threads that hand connections to
 constexpr int kHandshakeTimeoutMs = 10'000;  // until TLS is set up and HTTP/2's settings have come
 constexpr int kConnectionIdleMs = 600'000;   // without a call
 constexpr uint64_t kLeastGrpcBytes = uint64_t{256} << 20;
-// How often the files of tls and access are looked at.
+// How often the files of tls, access and admin are looked at.
 constexpr absl::Duration kWatchPause = absl::Seconds(1);
 // A raw cache's disk can be full of samples of this size, if this part of the memory suffices for their table.
 constexpr uint64_t kSmallSample = uint64_t{16} << 10, kRecordsPart = 32;
@@ -243,9 +243,19 @@ absl::Status Server::Apply(const v1::ServerConfig& config, const std::function<a
 absl::Status Server::Refresh() {
   absl::Status problem = tls_ == nullptr ? absl::OkStatus() : tls_->Refresh();
   problem.Update(access_->Refresh());
+  problem.Update(RefreshAdminToken());
   absl::MutexLock lock(&mutex_);
   problem_ = std::string(problem.message());
   return problem;
+}
+
+absl::Status Server::RefreshAdminToken() {
+  if (!admin_token_.has_value()) return absl::OkStatus();
+  if (const auto read = admin_token_->Refresh(); !read.ok())
+    return absl::Status(read.status().code(), absl::StrCat("admin.token_file: ", read.status().message()));
+  STOKER_ASSIGN_OR_RETURN(const std::string token, AdminToken(admin_token_->content()));
+  admin_->SetToken(token);
+  return absl::OkStatus();
 }
 
 std::string Server::problem() const {
@@ -259,7 +269,7 @@ void Server::Watch() {
   // Files that belong together are seldom replaced at one moment. What is wrong for longer than a pause is told, once.
   if (now == before && now != told_problem_) {
     if (now.empty()) {
-      spdlog::info("the files of tls and access are good again");
+      spdlog::info("the files of tls, access and admin are good again");
       NotifyStatus(absl::StrCat("listening on ", address_));
     } else {
       spdlog::warn("{}; what was read before stays in use", now);
@@ -357,6 +367,7 @@ absl::Status Server::StartAdmin() {
     AdminServer::Options options = {.token = admin.token, .routes = AdminPages(*this)};
     for (const OwnedFd& socket : admin_sockets_->sockets()) options.sockets.push_back(socket.get());
     STOKER_ASSIGN_OR_RETURN(admin_, AdminServer::Start(std::move(options)));
+    if (const std::string file = config().admin().token_file(); !file.empty()) admin_token_.emplace(file);
     spdlog::info("admin on {}: / for people, and /metrics, /healthz, /readyz, /status, /config", admin_address());
   }
   if (!sends) return absl::OkStatus();
@@ -411,7 +422,7 @@ absl::Status Server::Replace(const v1::ServerConfig& was, const v1::ServerConfig
   *config_.mutable_datasets() = fresh.datasets();
   *config_.mutable_pipelines() = fresh.pipelines();
   *config_.mutable_access() = fresh.access();
-  *config_.mutable_log() = fresh.log();
+  config_.mutable_log()->set_level(fresh.log().level());
   if (fresh.has_tls()) *config_.mutable_tls() = fresh.tls();
   return absl::OkStatus();
 }
@@ -434,9 +445,9 @@ bool Server::Drain() {
 
 Server::~Server() {
   otlp_.reset();
+  watch_.reset();
   admin_.reset();
   admin_sockets_.reset();
-  watch_.reset();
   if (grpc_ == nullptr) return;
   pulse_.reset();
   acceptor_.reset();

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/config/watched_file.h"
 #include "common/time/periodic.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
@@ -129,6 +130,7 @@ class Server {
   // Reads the files of `tls` and `access` again that changed, now instead of within a second. The error says which of
   // them is not taken up, and why.
   absl::Status Refresh();
+  absl::Status RefreshAdminToken();
 
   // What is wrong with these files now, for people; empty where nothing is.
   std::string problem() const;
@@ -181,8 +183,9 @@ class Server {
   mutable absl::Mutex mutex_;
   v1::ServerConfig config_ ABSL_GUARDED_BY(mutex_);
   std::string problem_ ABSL_GUARDED_BY(mutex_);
-  std::string told_problem_;  // Only Watch() touches this and the next.
+  std::string told_problem_;  // Only Watch() touches this and the next two.
   uint64_t told_version_ = 1;
+  std::optional<WatchedFile> admin_token_;  // none where operators need no token
 
   // These and the acceptor are last: their threads use the rest.
   std::unique_ptr<Periodic> watch_;

@@ -1,7 +1,6 @@
 #include "server/observe/line_writer.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,23 +8,13 @@
 #include <climits>
 #include <utility>
 
+#include "common/thread_without_signals.h"
+
 namespace stoker {
 namespace {
 
 // How often a writer that waits for its reader looks whether it should end.
 constexpr int kPollMs = 50;
-
-// Starts a thread that no signal of the process goes to. It may be there before others block theirs, and a signal that
-// ends the process by default would do so on it.
-template <typename Run>
-std::thread ThreadWithoutSignals(const Run& run) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(run);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 }  // namespace
 

@@ -42,6 +42,13 @@ class Server:
         self.process.wait()
 
 
+def wait_until(so, what):
+    deadline = time.monotonic() + 60
+    while not so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
 def figures(text):
     """The series of /metrics by their names with labels."""
     return {key: float(value) for key, value in re.findall(r"^([a-z_]+(?:\{.*?\})?) (\S+)$", text, re.MULTILINE)}
@@ -100,6 +107,13 @@ def check_token(folder):
         assert server.get("/metrics")[0] == 401 and server.get("/healthz")[0] == 200
         assert server.get("/metrics", Authorization=f"Bearer {TOKEN}")[0] == 200
         assert TOKEN not in server.get("/config", Authorization=f"Bearer {TOKEN}")[2]
+        (folder / "token").write_text("short\n")
+        wait_until(lambda: "admin.token_file: " in server.log.read_text(), "a bad token is told")
+        assert server.get("/metrics", Authorization=f"Bearer {TOKEN}")[0] == 200, "what was read before stays in use"
+        (folder / "token").write_text("another-token-of-enough-bytes\n")
+        another = {"Authorization": "Bearer another-token-of-enough-bytes"}
+        wait_until(lambda: server.get("/metrics", **another)[0] == 200, "a new token is taken up")
+        assert server.get("/metrics", Authorization=f"Bearer {TOKEN}")[0] == 401
     finally:
         server.end()
     command = [BIN / "stokerd", "serve", "--synthetic", "8x8x3", "--admin", "0.0.0.0:0"]

@@ -71,8 +71,17 @@ class ClockTest : public testing::Test {
   std::string ExpectedDigest() {
     const auto server = Serve("127.0.0.1:0", 0);
     Process job(Digest(server->AwaitLine("listening on ")));
-    EXPECT_EQ(job.Wait(), 0) << job.Stderr();
+    AwaitEnd(job, *server);
     return job.Stdout();
+  }
+
+  // Waits for the job's end. Where it never ends, the test says what the job and its server told, in place of ending
+  // without a word when its time is up.
+  static void AwaitEnd(Process& job, const Process& server) {
+    const absl::Time deadline = absl::Now() + absl::Minutes(4);
+    while (!job.Ended() && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(20));
+    ASSERT_TRUE(job.Ended()) << "the job hangs. It said:\n" << job.Stderr() << "and its server:\n" << server.Stderr();
+    EXPECT_EQ(job.Wait(), 0) << job.Stderr();
   }
 
   // Runs a job, and moves the clock under it: while spans come, and again while the server is away and each of the
@@ -82,7 +91,7 @@ class ClockTest : public testing::Test {
     auto server = Serve("127.0.0.1:0", 20'000);
     const std::string address = server->AwaitLine("listening on ");
     Process job(Digest(address), Environment());
-    while (!absl::StrContains(server->Stderr(), "opened")) absl::SleepFor(absl::Milliseconds(5));
+    while (!job.Ended() && !absl::StrContains(server->Stderr(), "opened")) absl::SleepFor(absl::Milliseconds(5));
     MoveClock(seconds);
     absl::SleepFor(absl::Milliseconds(500));  // So that it asks for more by the clock of now.
     ASSERT_FALSE(job.Ended()) << job.Stderr();
@@ -92,7 +101,7 @@ class ClockTest : public testing::Test {
     MoveClock(2 * seconds);
     server = Serve(address, 20'000);
     server->AwaitLine("listening on ");
-    EXPECT_EQ(job.Wait(), 0) << job.Stderr();
+    ASSERT_NO_FATAL_FAILURE(AwaitEnd(job, *server));
     EXPECT_EQ(job.Stdout(), expected);
     server->Signal(SIGTERM);
     EXPECT_EQ(server->Wait(), 0);

@@ -242,7 +242,13 @@ def inside(folder):
         make_network()
     except subprocess.CalledProcessError as error:
         skip(f"this machine makes no network of its own: {error}")
-    os.environ.update(PATH=f"{BIN}:{os.environ['PATH']}", XDG_CACHE_HOME=str(folder / "cache"))
+    # The nodes share one machine here, so each server listens on its own node's address.
+    (folder / "programs").mkdir()
+    program = folder / "programs/stokerd"
+    program.write_text(f'#!/bin/bash\nexec "{BIN}/stokerd" "${{@/#0.0.0.0:/$SLURMD_NODENAME:}}"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{BIN}:{os.environ['PATH']}"
+    os.environ.update(PATH=path, XDG_CACHE_HOME=str(folder / "cache"), STOKER_PORT="7077")
     photos = folder / "photos"
     run(BIN / "make-photo-folder", photos, "--classes", "4", "--images", "250")
     with subprocess.Popen([BIN / "stokerd", "serve", "--data", photos], stdout=subprocess.PIPE, text=True) as server:

@@ -153,7 +153,8 @@ TEST(ReloadTest, NamesTheKeysThatWaitForTheNextStart) {
   EXPECT_THAT(KeysForNextStart(was, fresh), IsEmpty());
   fresh.set_workers(7);
   fresh.set_span_cache("1GiB");
-  EXPECT_THAT(KeysForNextStart(was, fresh), ElementsAre("workers", "span_cache"));
+  fresh.mutable_log()->set_format(v1::LOG_FORMAT_JSON);
+  EXPECT_THAT(KeysForNextStart(was, fresh), ElementsAre("log.format", "workers", "span_cache"));
 }
 
 TEST(PulseTest, AServerThatServesHasOne) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 import sys
 
 import pytest
@@ -114,10 +115,11 @@ def test_plaintext_for_other_machines_is_an_explicit_choice():
 
 
 def test_what_is_served_is_a_configuration():
-    assert stoker_ray._config_text({"name": "a", "data": "/a"}, None) == stoker_ray._config_text(
-        None, {"datasets": [{"name": "a", "data": "/a"}]}
-    )
-    here = json.loads(stoker_ray._config_text(["a", "s3://b/{0..3}.tar"], None))["datasets"]
+    served = json.loads(stoker_ray._config_text({"name": "a", "data": Path("/a")}, None, 30))
+    assert served == {"datasets": [{"name": "a", "data": "/a"}], "drain_seconds": 30}
+    assert served == json.loads(stoker_ray._config_text(None, {"datasets": served["datasets"]}, 30))
+    assert json.loads(stoker_ray._config_text(None, {**served, "drain_seconds": 7}, 30))["drain_seconds"] == 7
+    here = json.loads(stoker_ray._config_text(["a", "s3://b/{0..3}.tar"], None, 30))["datasets"]
     assert here == [{"data": os.path.abspath("a")}, {"data": "s3://b/{0..3}.tar"}]
     for datasets, config, word in (
         (None, None, "what to serve"),
@@ -126,4 +128,26 @@ def test_what_is_served_is_a_configuration():
         (None, {"listen": "0.0.0.0:1"}, "sets listen itself"),
     ):
         with pytest.raises(InvalidArgumentError, match=word):
-            stoker_ray._config_text(datasets, config)
+            stoker_ray._config_text(datasets, config, 30)
+
+
+def test_what_ray_cannot_reserve_is_refused():
+    _ray_plan.check_reserved(None, {"GPU": 0.5, "memory": 32e9})
+    _ray_plan.check_reserved(0.5, {})
+    for cpus, resources, words in (
+        (1.5, {}, "cpus: Ray reserves whole numbers, or parts of one, not 1.5"),
+        (1, {"stoker": 2.5}, "stoker: "),
+        (1, {"stoker": -1}, "stoker: "),
+        (1, {"CPU": 4}, "cpus="),
+    ):
+        with pytest.raises(ValueError, match=words):
+            _ray_plan.check_reserved(cpus, resources)
+
+
+def test_an_actors_error_is_told_with_its_cause():
+    text = "The actor died in its creation task\n  File ...\n\nModuleNotFoundError: No module named 'stoker'\n"
+    assert _ray_plan.first_and_last_line(text) == (
+        "The actor died in its creation task; ModuleNotFoundError: No module named 'stoker'"
+    )
+    assert _ray_plan.first_and_last_line("The node died") == "The node died"
+    assert _ray_plan.first_and_last_line("") == "no reason is told"

@@ -28,7 +28,7 @@ class Placement:
     nodes: Optional[int]  # None: each that fits.
     autoscale: Optional[plan.Autoscale]
     cpus: Optional[float]  # None: all that the node has.
-    resources: dict[str, float]
+    resources: dict[str, float]  # As fitting_nodes() takes them.
     labels: dict[str, str]
 
 
@@ -56,7 +56,7 @@ class _Lost:
 
 @dataclass
 class _Report:
-    """What a loader waited in all, when that was told last and the time before."""
+    """What a loader waited in all, as it was told last and as it was at the last decision."""
 
     waited: float
     at: float
@@ -82,6 +82,7 @@ class Controller:
         self._reports: dict[str, _Report] = {}
         self._meter = plan.Meter()
         self._addresses: list[str] = []
+        self._problem = ""  # Why the last look at the cluster came to nothing.
         self._incarnation, self._version = uuid.uuid4().hex, 0
         self._ending = False
         self._news = asyncio.Condition()
@@ -106,10 +107,17 @@ class Controller:
     def _version_name(self) -> str:
         return f"{self._incarnation}-{self._version}"
 
-    async def status(self) -> tuple[Optional[int], list[dict[str, Any]]]:
-        """How many servers there should be (None: as many as nodes), and how each fares."""
-        wanted = len(self._nodes) if self._target is None else self._target
-        return wanted, [
+    def _wanted(self) -> int:
+        return len(self._nodes) if self._target is None else self._target
+
+    async def status(self) -> tuple[int, list[dict[str, Any]], str]:
+        """How many servers there should be, how each fares, and what keeps the fleet from being kept.
+
+        Nodes that lost their servers are told as long as these are missing.
+        """
+        wanted = self._wanted()
+        missing = wanted > sum(not server.leaving for server in self._servers)
+        servers = [
             {
                 "node": server.node,
                 "host": server.host,
@@ -133,8 +141,9 @@ class Controller:
                 "pid": None,
             }
             for node, lost in self._lost.items()
-            if not any(server.node == node for server in self._servers)
+            if missing and not any(server.node == node for server in self._servers)
         ]
+        return wanted, servers, self._problem
 
     def _why_not_placed(self, server: _Placed) -> str:
         if server.told.state != "placed":
@@ -150,7 +159,8 @@ class Controller:
         """A loader waited so many seconds in all."""
         now = time.monotonic()
         before = self._reports.get(key)
-        self._reports[key] = _Report(waited, now, *((before.waited, before.at) if before else (waited, now)))
+        base = (before.waited_before, before.at_before) if before else (waited, now)
+        self._reports[key] = _Report(waited, now, *base)
 
     async def stop(self) -> None:
         """Ends all servers, when they have finished what they owe."""
@@ -166,8 +176,10 @@ class Controller:
             try:
                 await self._look()
                 await self._place()
+                self._problem = ""
             except Exception as error:  # The fleet must go on being kept.
-                _log.warning("stoker.ray: %s: %s; trying again", type(error).__name__, error)
+                self._problem = f"{type(error).__name__}: {error}"
+                _log.warning("stoker.ray: %s; trying again", self._problem)
             await asyncio.sleep(_LOOK_EVERY)
 
     async def _look(self) -> None:
@@ -183,15 +195,19 @@ class Controller:
         if self._ending:
             return
         now = time.monotonic()
-        nodes = {node["NodeID"]: node for node in self._nodes if not self._is_paused(node["NodeID"], now)}
+        draining = {server.node for server in self._servers if server.leaving}
+        nodes = {
+            node["NodeID"]: node
+            for node in self._nodes
+            if node["NodeID"] not in draining and not self._is_paused(node["NodeID"], now)
+        }
         staying = [server for server in self._servers if not server.leaving]
         running = sorted(staying, key=lambda server: server.told.address is None)  # Those that work stay.
         start, stop = plan.placed(nodes, [server.node for server in running], self._target)
         for server in [server for server in staying if server.node in stop]:
             self._spawn(self._let_go(server))
         for node in start:
-            if not any(server.node == node for server in self._servers):  # One may still be draining there.
-                self._start(nodes[node])
+            self._start(nodes[node])
 
     def _is_paused(self, node: str, now: float) -> bool:
         return node in self._lost and now < self._lost[node].until
@@ -206,6 +222,8 @@ class Controller:
             self._ray.remote(Server)
             .options(
                 num_cpus=reserved.pop("CPU", 0),
+                num_gpus=reserved.pop("GPU", 0),
+                memory=reserved.pop("memory", 0),
                 resources=reserved,
                 max_concurrency=8,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
@@ -230,7 +248,7 @@ class Controller:
                 await asyncio.sleep(1)
             except self._ray.exceptions.RayError as error:
                 if not server.leaving:
-                    await self._lose(server, str(error).partition("\n")[0])
+                    await self._lose(server, plan.first_and_last_line(str(error)))
                 return
             if server.told.state == "up":
                 self._lost.pop(server.node, None)
@@ -294,13 +312,11 @@ class Controller:
             try:
                 waited, busy = await self._measure(rule)
                 up = sum(server.told.state == "up" and not server.leaving for server in self._servers)
-                assert self._target is not None
-                target = scaler.decide(self._target, up, len(self._nodes), waited, busy, time.monotonic())
-                if target != self._target:
+                wanted = self._wanted()
+                target = scaler.decide(wanted, up, len(self._nodes), waited, busy, time.monotonic())
+                if target != wanted:
                     known = "unknown" if waited is None else f"{100 * waited:.1f} %"
-                    _log.warning(
-                        "stoker.ray: trainers wait %s of the time: %d servers → %d", known, self._target, target
-                    )
+                    _log.warning("stoker.ray: trainers wait %s of the time: %d servers → %d", known, wanted, target)
                     await self.scale(target)
             except Exception as error:
                 _log.warning("stoker.ray: waits cannot be told: %s: %s", type(error).__name__, error)
@@ -319,8 +335,10 @@ class Controller:
         return (waits if reported is None else reported), busy
 
     def _from_reports(self, now: float) -> Optional[float]:
-        """The mean over loaders; None where none has told it twice."""
+        """The mean over loaders since it was asked last; None where none has told anything since."""
         self._reports = {key: report for key, report in self._reports.items() if now - report.at < _FORGOTTEN}
         told = [report for report in self._reports.values() if report.at > report.at_before]
         shares = [(report.waited - report.waited_before) / (report.at - report.at_before) for report in told]
+        for report in told:
+            report.waited_before, report.at_before = report.waited, report.at
         return min(1.0, sum(shares) / len(shares)) if shares else None

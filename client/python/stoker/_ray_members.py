@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import concurrent.futures
 import contextlib
 import os
 import tempfile
 import threading
-import time
 import uuid
 import weakref
 from collections.abc import Sequence
@@ -54,7 +52,8 @@ class Servers(Sequence[str]):
         return [_follower_of(self._key, self._controller).name][index]
 
     def __repr__(self) -> str:
-        return f"stoker.ray.Servers({', '.join(self.addresses())})"
+        known = _followers.get(self._key)  # Nobody is asked for it.
+        return f"stoker.ray.Servers({', '.join(known.addresses) if known else ''})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Servers, (self._key, self._controller)
@@ -79,8 +78,8 @@ class _Follower:
         #: How a loader is told of it.
         self.name = f"file:/proc/self/fd/{self._file.fileno()}"
         self.addresses: list[str] = []
-        version = self._first()
-        threading.Thread(target=self._follow, args=(version,), name="stoker.ray follower", daemon=True).start()
+        self._is_known = threading.Event()  # There are addresses, or there will be none any more.
+        threading.Thread(target=self._follow, name="stoker.ray follower", daemon=True).start()
         threading.Thread(target=self._report, name="stoker.ray reports", daemon=True).start()
 
     def watch(self, loader: Any) -> None:
@@ -91,23 +90,19 @@ class _Follower:
         """Asks Ray nothing any more. The list stays as it is."""
         with self._calling:
             self._ended.set()
+        self._is_known.set()
 
-    def _first(self) -> str:
-        """Waits for the fleet's first address."""
-        version, deadline = "", time.monotonic() + _FIRST_WAIT
-        while not self.addresses:
-            if time.monotonic() > deadline:
-                raise UnavailableError(f"the fleet has had no server for {_FIRST_WAIT:g} s; fleet.status() says why")
-            try:
-                version = self._take(self._ask(version))
-            except self._ray.exceptions.RayError as error:
-                raise UnavailableError(f"the fleet is gone: {error}") from None
-            except concurrent.futures.TimeoutError:
-                pass
-        return version
+    def await_first(self) -> _Follower:
+        """Waits for the fleet's first address. UnavailableError where there is none in 60 s, or the fleet ends."""
+        self._is_known.wait(_FIRST_WAIT)
+        if not self.addresses and self._ended.is_set():
+            raise UnavailableError("the fleet has ended")
+        if not self.addresses:
+            raise UnavailableError(f"the fleet has had no server for {_FIRST_WAIT:g} s; fleet.status() says why")
+        return self
 
-    def _follow(self, version: str) -> None:
-        died = getattr(self._ray.exceptions, "ActorDiedError", ())
+    def _follow(self) -> None:
+        died, version = getattr(self._ray.exceptions, "ActorDiedError", ()), ""
         while version != "ended" and not self._is_over():
             try:
                 version = self._take(self._ask(version))
@@ -134,6 +129,7 @@ class _Follower:
         if addresses and addresses != self.addresses:
             self._write("".join(f"{address}\n" for address in addresses))
             self.addresses = addresses
+            self._is_known.set()
         return version
 
     def _write(self, text: str) -> None:
@@ -178,7 +174,8 @@ def _follower_of(key: str, controller: Any) -> _Follower:
             atexit.register(_end_all)  # It runs before Ray's own, which was registered when Ray was imported.
         if key not in _followers:
             _followers[key] = _Follower(controller)
-        return _followers[key]
+        follower = _followers[key]
+    return follower.await_first()
 
 
 def end_following(key: str) -> None:

@@ -146,6 +146,21 @@ def fitting_nodes(
     return sorted(found, key=lambda node: str(node["NodeID"]))
 
 
+def check_reserved(cpus: Optional[float], resources: Mapping[str, float]) -> None:
+    """ValueError for amounts that Ray does not reserve: more than one of something must be a whole number."""
+    if "CPU" in resources:
+        raise ValueError("resources: CPUs are said by cpus=")
+    for name, amount in {"cpus": cpus or 0, **resources}.items():
+        if amount < 0 or (amount > 1 and amount != int(amount)):
+            raise ValueError(f"{name}: Ray reserves whole numbers, or parts of one, not {amount:g}")
+
+
+def first_and_last_line(text: str) -> str:
+    """What an actor's error says of it, and what of its cause, which Ray writes below a traceback."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return "; ".join(dict.fromkeys([lines[0], lines[-1]])) if lines else "no reason is told"
+
+
 def placed(fitting: Iterable[str], running: Iterable[str], wanted: Optional[int]) -> tuple[list[str], list[str]]:
     """The nodes on which servers are to be started, and those whose servers are to end.
 

@@ -11,6 +11,7 @@ import collections
 import contextlib
 import http.client
 import json
+import logging
 import os
 import re
 import shutil
@@ -18,11 +19,12 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
 from typing import IO, Any, Optional
+
+_log = logging.getLogger("stoker")
 
 # Runs the program argv[2:] so that it dies with the process argv[1], which is its parent.
 _TIED = """
@@ -37,6 +39,7 @@ _SETTLED = 30.0  # Seconds after which a stokerd counts as one that works: the n
 _POLL = 0.1  # Seconds between two looks at the process.
 _HEALTH_EVERY = 1.0  # Seconds between two questions for its health.
 _ASK = 10.0  # The longest that status() waits for news, in seconds.
+_DIES_WITHIN = 30.0  # Seconds after a SIGKILL.
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,6 @@ class Server:
     def __init__(self, spec: Spec, host: str) -> None:
         self._spec = spec
         self._host = host
-        self._folder = tempfile.mkdtemp(prefix="stoker-")
         self._news = threading.Condition()
         # Guarded by _news:
         self._told = Told(1, "starting", None, "", 0, 0, None)
@@ -80,6 +82,7 @@ class Server:
         # The keeper's alone:
         self._port = 0
         self._admin: Optional[str] = None  # Set by the keeper; figures() reads it.
+        self._is_refused = False  # What figures() asked last.
         self._last_lines: collections.deque[str] = collections.deque(maxlen=20)
         self._keeper = threading.Thread(target=self._keep, name="stokerd's keeper", daemon=True)
         self._keeper.start()
@@ -102,6 +105,9 @@ class Server:
         except OSError:
             return None
         if status != 200:
+            if not self._is_refused:
+                _log.warning("stoker.ray: stokerd answers %d to /metrics: the fleet cannot scale by what it tells", status)
+            self._is_refused = True
             return None
         sums: dict[str, float] = collections.defaultdict(float)
         for name, value in re.findall(r"^(stoker_[a-z_]+)(?:\{.*\})? (\S+)$", text, re.MULTILINE):
@@ -136,7 +142,6 @@ class Server:
                 self._news.wait_for(lambda: self._ending, pause)
         with self._news:
             self._tell(state="ended", pid=None)
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run_once(self) -> None:
         """Starts stokerd, and returns when it has ended."""
@@ -160,8 +165,15 @@ class Server:
             why = self._watch(process, admin)
         else:
             why = "it ended while it started"
+        if why and not self._ending:
+            with self._news:
+                self._tell(state="down", problem=why)
         process.kill()
-        status = process.wait()
+        try:
+            status = process.wait(_DIES_WITHIN)
+        except subprocess.TimeoutExpired:  # It hangs in the kernel, on dead storage for one. The fleet loses this node.
+            _log.error("stoker.ray: stokerd on %s cannot be killed: it waits in the kernel, such as for storage", self._host)
+            os._exit(1)
         self._admin = None
         log.join()
         process.stdout.close()  # type: ignore[union-attr]
@@ -184,11 +196,19 @@ class Server:
             "--admin",
             "127.0.0.1:0",
         ]
-        if self._spec.config is not None:
-            config = os.path.join(self._folder, "stokerd.yaml")
-            with open(os.open(config, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        config = None
+        if self._spec.config is not None:  # In a file without a name, of which nothing is left.
+            config = os.memfd_create("stokerd.yaml")
+            with open(config, "w", encoding="utf-8", closefd=False) as file:
                 file.write(self._spec.config)
-            command += ["--config", config]
+            command += ["--config", f"/proc/self/fd/{config}"]
+        try:
+            return self._run(command, () if config is None else (config,))
+        finally:
+            if config is not None:
+                os.close(config)
+
+    def _run(self, command: list[str], files: tuple[int, ...]) -> Optional[subprocess.Popen[str]]:
         tied = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command, *self._spec.arguments]
         self._last_lines.clear()
         with self._news:
@@ -202,6 +222,7 @@ class Server:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                pass_fds=files,
             )
             self._tell(state="starting", pid=self._process.pid)
             return self._process
@@ -289,4 +310,4 @@ def _in_address(host: str) -> str:
 
 def as_yaml(config: dict[str, Any]) -> str:
     """The configuration as YAML, of which JSON is a part."""
-    return json.dumps(config, indent=2, ensure_ascii=False)
+    return json.dumps(config, indent=2, ensure_ascii=False, default=os.fspath)

@@ -14,6 +14,7 @@ this package and the program stokerd. Importing this module does not import Ray.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import uuid
@@ -82,12 +83,14 @@ def serve(
         datasets: what to serve, by paths or URLs as the nodes see them: one, or a list. An element may also be a dict,
             as it stands below ``datasets`` in a configuration: ``{"name": "photos", "image_folder": {"path": "…"}}``.
         config: instead, a whole configuration of stokerd: a dict, or the path of a YAML file, which is read here and
-            sent to the nodes. The fleet sets ``listen`` and ``admin`` itself.
+            sent to the nodes. The fleet sets ``listen`` and the address of ``admin`` itself. With a token for ``admin``
+            it cannot scale by what the servers tell.
         nodes: how many servers. None: one on each node that fits, also on those that join later.
         autoscale: lets the number follow what trainers wait, instead of ``nodes``.
         cpus: CPUs that Ray reserves for each server, and the threads that it works with. None: all of the node's. 0
             reserves nothing: the server still works with all of them, beside whatever else runs there.
-        resources: Ray resources that a node must have, such as ``{"stoker": 1}``. Each server takes them.
+        resources: Ray resources that a node must have, such as ``{"stoker": 1}`` or ``{"GPU": 1}``. Each server takes
+            them.
         labels: labels that a node must have. Without ``resources`` and ``labels`` nodes with CPUs and no GPU fit.
         stokerd: the program on the nodes: a path, or a name that is looked up in their PATH.
         arguments: further flags of ``stokerd serve``, such as ``["--memory-limit", "16GiB"]``.
@@ -96,10 +99,12 @@ def serve(
             Default: any.
         insecure: allows plaintext on addresses that other machines reach. Whoever reaches them can read the datasets.
         tls_cert_file, tls_key_file: the servers' certificate and key in PEM, as files on the nodes. Loaders are given
-            ``tls_ca_file``.
+            ``tls_ca_file``; and ``tls_server_name``, where the certificate has a name in place of the nodes' addresses.
         unhealthy_seconds: a server that answers nothing for so long is killed and started again.
-        drain_seconds: how long a server that is to end may take for what it owes to clients.
-        timeout: seconds in which a first server must be up. The first start on a large folder indexes it.
+        drain_seconds: how long a server that is to end may take for what it owes to clients. It cuts streams off ten
+            seconds before; where ``config`` says ``drain_seconds``, then.
+        timeout: seconds in which a first server must be up. The first start on a large folder indexes it. Servers that
+            Ray has not begun to start a minute later are not waited for.
 
     Returns when all servers are up that there should be, and warns (StokerWarning) of those that cannot be. Raises
     UnavailableError where none can, with each node's reason, and InvalidArgumentError for arguments that do not fit.
@@ -107,7 +112,7 @@ def serve(
     ray = _ray()
     spec = Spec(
         stokerd=os.fspath(stokerd),
-        config=_config_text(datasets, config),
+        config=_config_text(datasets, config, max(1, int(drain_seconds) - 10)),
         arguments=(*_security(insecure, tls_cert_file, tls_key_file), *_threads(cpus), *map(str, arguments)),
         environment=dict(environment or {}),
         ports=tuple(ports or ()),
@@ -120,6 +125,10 @@ def serve(
         raise InvalidArgumentError(f"nodes: {nodes} is less than 1")
     from . import _ray_fleet, _ray_plan
 
+    try:
+        _ray_plan.check_reserved(cpus, resources or {})
+    except ValueError as error:
+        raise InvalidArgumentError(str(error)) from None
     if not ray.is_initialized():
         ray.init()
     placement = _ray_fleet.Placement(nodes, autoscale, cpus, dict(resources or {}), dict(labels or {}))
@@ -152,10 +161,7 @@ def serve(
 
 
 class Fleet:
-    """Servers that ``serve`` started. At the end of a ``with`` they stop.
-
-    Where no name is left for it and for its ``servers``, Ray ends it too.
-    """
+    """Servers that ``serve`` started. At the end of a ``with`` they stop, else by ``stop()`` or with the driver."""
 
     def __init__(self, controller: Any) -> None:
         self._controller = controller
@@ -172,9 +178,9 @@ class Fleet:
         """How each server fares."""
         return self._status()[1]
 
-    def _status(self) -> tuple[int, list[ServerStatus]]:
-        wanted, told = _ray().get(self._controller.status.remote())
-        return wanted, [ServerStatus(**one) for one in told]
+    def _status(self) -> tuple[int, list[ServerStatus], str]:
+        wanted, told, problem = _ray().get(self._controller.status.remote())
+        return wanted, [ServerStatus(**one) for one in told], problem
 
     def scale(self, nodes: Optional[int]) -> None:
         """Changes how many servers there are. None: one on each node that fits.
@@ -209,26 +215,30 @@ class Fleet:
     def __repr__(self) -> str:
         if self._stopped:
             return "stoker.ray.Fleet(stopped)"
-        wanted, servers = self._status()
+        wanted, servers, _ = self._status()
         up = [server.address for server in servers if server.state == "up"]
         return f"stoker.ray.Fleet({len(up)} of {wanted} servers up: {', '.join(map(str, up))})"
 
     def _wait_until_up(self, timeout: float) -> None:
         deadline = time.monotonic() + timeout + _PLACED_WITHIN
-        placed = False
+        placed, first_up = False, math.inf
         while True:
-            wanted, servers = self._status()
+            wanted, servers, problem = self._status()
+            now = time.monotonic()
             if servers and not placed:
-                placed, deadline = True, time.monotonic() + timeout
+                placed, deadline = True, now + timeout
             up = [server for server in servers if server.state == "up"]
-            missing = [f"{one.host}: {one.problem or one.state}" for one in servers if one.state != "up"]
-            given_up = [server for server in servers if server.state != "up" and server.failed_starts >= _FAILED]
-            late = time.monotonic() > deadline
-            if late or (servers and len(up) + len(given_up) == len(servers)):
+            first_up = min(first_up, now if up else math.inf)
+            others = [server for server in servers if server.state != "up"]
+            awaited = [one for one in others if one.failed_starts < _FAILED]
+            if now > first_up + _PLACED_WITHIN:
+                awaited = [one for one in awaited if one.state != "placed"]
+            if now > deadline or (servers and (len(up) >= wanted or not awaited)):
                 break
             time.sleep(_POLL)
+        missing = [f"{one.host}: {one.problem or one.state}" for one in others]
         if not servers:
-            missing = ["the actor that keeps the fleet placed none"]
+            missing = [problem or "the actor that keeps the fleet placed none"]
         if not up:
             raise UnavailableError(f"no server could be started: {'; '.join(missing)}")
         if len(servers) < wanted:
@@ -252,22 +262,21 @@ def _on_this_node(ray: Any) -> Any:
     return NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
 
 
-def _config_text(datasets: Any, config: Any) -> str:
+def _config_text(datasets: Any, config: Any, drain_seconds: int) -> str:
     if (datasets is None) == (config is None):
         raise InvalidArgumentError("datasets: say what to serve, by datasets= or by config=, and not by both")
     if datasets is not None:
         several = [datasets] if isinstance(datasets, (str, os.PathLike, Mapping)) else list(datasets)
         if not several:
             raise InvalidArgumentError("datasets: there is none to serve")
-        return as_yaml(
-            {"datasets": [dict(one) if isinstance(one, Mapping) else {"data": _on_nodes(one)} for one in several]}
-        )
+        served = [dict(one) if isinstance(one, Mapping) else {"data": _on_nodes(one)} for one in several]
+        return as_yaml({"datasets": served, "drain_seconds": drain_seconds})
     if not isinstance(config, Mapping):
         return Path(config).read_text(encoding="utf-8")
     for key in ("listen", "admin"):
         if key in config:
             raise InvalidArgumentError(f"config: the fleet sets {key} itself; leave it out")
-    return as_yaml(dict(config))
+    return as_yaml({"drain_seconds": drain_seconds, **config})
 
 
 def _on_nodes(path: Union[str, os.PathLike[str]]) -> str:

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/config/byte_size.h"
+#include "common/thread_without_signals.h"
 
 namespace stoker {
 namespace {
@@ -34,8 +35,8 @@ RawCache::RawCache(Options options)
       disk_(OpenDisk(options_)),
       most_bytes_(MostBytes(options_, disk_ != nullptr)) {
   if (disk_ == nullptr) return;
-  for (int i = 0; i < options_.disk_threads; ++i) threads_.emplace_back([this] { RunReads(); });
-  threads_.emplace_back([this] { RunWrites(); });
+  for (int i = 0; i < options_.disk_threads; ++i) threads_.push_back(ThreadWithoutSignals([this] { RunReads(); }));
+  threads_.push_back(ThreadWithoutSignals([this] { RunWrites(); }));
 }
 
 RawCache::~RawCache() {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/thread_without_signals.h"
 #include "common/time/steady_time.h"
 #include "server/read/stores/curl/transfer.h"
 
@@ -33,7 +34,7 @@ EventLoop::EventLoop(const HttpLimits& limits)
   // Left to itself, libcurl keeps four connections for each handle that there is now, and closes some in a lull.
   STOKER_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, most) == CURLM_OK);
   STOKER_CHECK(curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, most) == CURLM_OK);
-  thread_ = std::thread([this] { Run(); });
+  thread_ = ThreadWithoutSignals([this] { Run(); });
 }
 
 EventLoop::~EventLoop() {

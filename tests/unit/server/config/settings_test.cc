@@ -65,7 +65,7 @@ TEST(SettingsTest, AnAdminAddressThatIsOpenNeedsAToken) {
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("is open to other machines; give it a token"));
   const std::string file = testing::TempDir() + "admin-token-" + std::to_string(getpid());
   config.mutable_admin()->set_token_file(file);
-  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("cannot be read, or is empty"));
+  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("admin.token_file: " + file));
   std::ofstream(file) << "short\n";
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("has 5 bytes, at least 16"));
   std::ofstream(file) << "0123456789abcdef";

@@ -45,11 +45,14 @@ TEST(OtlpExporterTest, TheVariablesAreOpenTelemetrys) {
 }
 
 TEST(OtlpExporterTest, TheVariablesTurnItOffToo) {
-  for (const auto& [name, value] : {std::pair("OTEL_SDK_DISABLED", "true"), {"OTEL_METRICS_EXPORTER", "none"}}) {
+  for (const auto& [name, value] : {std::pair("OTEL_SDK_DISABLED", "True"),
+                                    {"OTEL_METRICS_EXPORTER", "none"},
+                                    {"OTEL_METRICS_EXPORTER", "prometheus"}}) {
     const auto options = From({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"}, {name, value}});
     ASSERT_TRUE(options.ok());
     EXPECT_EQ(options->url, "") << name;
   }
+  EXPECT_NE(From({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318"}, {"OTEL_METRICS_EXPORTER", "console,otlp"}})->url, "");
 }
 
 TEST(OtlpExporterTest, APasswordIsNotShown) {

@@ -54,6 +54,7 @@ TEST(RoleTest, WhatSaysNothingIsRefused) {
   EXPECT_THAT(RoleOf(kConfig, {"other"}).status().message(), HasSubstr("no group 'other'; there are: train, data"));
   EXPECT_THAT(RoleOf(With("ml.p4d", "ml.c5"), {}).status().message(), HasSubstr("--server-group"));
   EXPECT_THAT(RoleOf(With("ml.c5", "ml.g5"), {}).status().message(), HasSubstr("--server-group"));
+  EXPECT_THAT(RoleOf(kConfig, {"train", "data"}).status().message(), HasSubstr("no group that --server-group leaves"));
 }
 
 }  // namespace
