@@ -38,5 +38,5 @@ STOKER_SOURCE=$source STOKER_BUILD=$build STOKER_ARROW=$("$source/cmake/get_arro
 # runs with.
 grep -E '^(dpkg-[a-z]+|dh[a-z_]*): warning' "$log" | grep -v 'could avoid a useless dependency' >&2 || true
 mkdir -p "$folder"
-rm -f "$folder"/*.deb
+rm -f "$folder"/{stoker-*,libstoker*,python3-stoker}_*.deb
 mv "$work"/*.deb "$folder/"

@@ -67,8 +67,8 @@ bool IsLoopback(const std::string& host);
 // where there is none, or others cannot reach it.
 absl::StatusOr<int> FleetPort(const std::string& listen);
 
-// Returns the token that stands in the first line of `text`, the content of admin.token_file. InvalidArgument where it is
-// too short.
+// Returns the token that stands in the first line of `text`, the content of admin.token_file. InvalidArgument where it
+// is too short.
 absl::StatusOr<std::string> AdminToken(const std::string& text);
 
 // Returns the host and port of an admin address alone. InvalidArgument where it is none.

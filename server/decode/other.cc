@@ -92,9 +92,9 @@ absl::Status DecodeOther(std::span<const uint8_t> file, const DecodeOptions& opt
   STOKER_ASSIGN_OR_RETURN(const ImageSize size, ReadOtherHeader(file, options));
   const Module& module = LoadedModule();
   if (module.decode == nullptr)
-    return absl::UnavailableError(
-        absl::StrCat("decoding a ", format.name, " needs the OpenCV module, which cannot be loaded: ", module.error,
-                     "; Debian's package for it is stoker-server-opencv, after which the server must be started again"));
+    return absl::UnavailableError(absl::StrCat(
+        "decoding a ", format.name, " needs the OpenCV module, which cannot be loaded: ", module.error,
+        "; Debian's package for it is stoker-server-opencv, after which the server must be started again"));
   image.Reset(WholeOf(size));
   std::vector<uint8_t> plain;
   if (format.size == PnmSize) file = plain = PlainPnm(file);

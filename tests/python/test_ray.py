@@ -293,6 +293,9 @@ def test_it_scales_by_the_waits_that_it_is_told(serve, tmp_path):
     wait_for_servers(fleet, 3)
     told.write_text("0")
     wait_for_servers(fleet, 1)
+    fleet.scale(None)  # One on each node, which goes on from there.
+    wait_until(lambda: len(fleet.status()) > 1, fleet.status)
+    wait_for_servers(fleet, 1)
 
 
 @pytest.mark.parametrize("told", ["to the fleet", "to the servers"])
@@ -320,6 +323,8 @@ def test_what_cannot_be_served_is_said_with_its_reason(cluster, photos, tmp_path
         stoker.ray.serve(tmp_path / "nothing", **SERVE, nodes=1)
     with pytest.raises(stoker.UnavailableError, match="no node of the Ray cluster fits: .*'gold': 1"):
         stoker.ray.serve(photos, **SERVE, resources={"gold": 1})
+    with pytest.raises(stoker.InvalidArgumentError, match="cpus: Ray reserves whole numbers"):
+        stoker.ray.serve(photos, **SERVE, cpus=1.5)
     with pytest.raises(stoker.UnavailableError, match="no node of the Ray cluster fits: .* 99 CPUs, no GPU"):
         stoker.ray.serve(photos, **SERVE, nodes=1, cpus=99)
 

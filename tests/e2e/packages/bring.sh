@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced: bring_packages PACKAGES FOLDER puts what life.py needs into FOLDER: itself, the page whose commands it runs,
-# and the packages in PACKAGES, in `older`, and such of a higher version with the same files, in `newer`.
+# and the packages in PACKAGES, in `older`, and such of a higher version with another sample configuration, in `newer`.
 bring_packages() {
   local packages=$1 folder=$2 here package tree version
   here=$(dirname "${BASH_SOURCE[0]}")
@@ -14,6 +14,7 @@ bring_packages() {
     dpkg-deb --raw-extract "$package" "$tree"
     # In the dependencies too, which name the very version.
     sed -i "s/$version/&+newer/" "$tree/DEBIAN/control"
+    [[ ! -e $tree/usr/share/stoker/stokerd.yaml ]] || echo "# This is newer." >>"$tree/usr/share/stoker/stokerd.yaml"
     dpkg-deb -Znone --root-owner-group --build "$tree" "$folder/newer" >/dev/null
   done
   rm -rf "$tree"

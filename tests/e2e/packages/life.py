@@ -65,9 +65,9 @@ def shown(heading, language="sh"):
     return [line for line in block.splitlines() if not line.startswith("editor ")] if language == "sh" else block
 
 
-def run_as_shown(*commands):
+def run_as_shown(*commands, folder="older"):
     for command in commands:
-        run("sh", "-ec", command, cwd=HERE / "older")
+        run("sh", "-ec", command, cwd=HERE / folder)
 
 
 def journal():
@@ -222,7 +222,6 @@ def reads_its_configuration_again(expected):
 
 
 def waits_behind_its_socket(expected):
-    run("systemctl", "disable", "--now", "stokerd.service")
     run_as_shown(*shown("Socket activation"))
     assert state() == "inactive"
     assert digest() == expected and state() == "active"
@@ -245,6 +244,15 @@ def refuses_another_socket():
     stop()
     write_config(NOISE)
     told("a socket of another address than the configuration's is refused by name")
+
+
+def answers_operators_on_a_unix_socket():
+    write_config(NOISE, admin="{listen: 'unix:/run/stoker/admin.sock'}")
+    run("systemctl", "start", "stokerd.service")
+    assert run("stokerd", "health", "--config", CONFIG) == "ok"
+    stop()
+    write_config(NOISE)
+    told("operators are answered at unix:/run/stoker/admin.sock")
 
 
 def make_secrets():
@@ -339,12 +347,14 @@ def upgraded_while_it_serves(expected):
         reading = readers.submit(read)
         try:
             await_that(lambda: open_streams() == 1, "a stream")
-            install(NEWER)
+            run_as_shown(*shown("A newer version"), folder="newer")
         finally:
             done.set()
         reading.result()
-    version = run("dpkg-query", "-W", "-f", "${Version}", "stoker-server")
+    names = [package.name.partition("_")[0] for package in OLDER]
+    (version,) = set(run("dpkg-query", "-W", "-f", "${Version}\n", *names).splitlines())
     assert version.endswith("+newer"), version
+    assert "newer" in Path("/usr/share/stoker/stokerd.yaml").read_text(), "and yet nobody was asked about the operator's"
     assert state() == state("stokerd.socket") == "active" and property_of("MainPID") != before
     assert run("systemctl", "is-enabled", "stokerd.service") == "enabled" and CONFIG.read_text() == edited
     assert set(digests) == {expected}, digests
@@ -381,6 +391,7 @@ def main():
     reads_its_configuration_again(expected)
     waits_behind_its_socket(expected)
     refuses_another_socket()
+    answers_operators_on_a_unix_socket()
     uses_credentials(expected)
     reads_what_a_group_may_read(expected)
     runs_ops_in_python()

@@ -23,7 +23,7 @@ DPKG_DEB_COMPRESSOR_LEVEL=0 "$source/dev" package --build "$build" "$folder"
 lintian --fail-on error,warning "$folder"/*.deb
 
 for package in "$folder"/*.deb; do dpkg-deb --extract "$package" "$work/root"; done
-for path in etc/stoker/stokerd.yaml lib/systemd/system/stokerd.{service,socket} \
+for path in usr/share/stoker/stokerd.yaml lib/systemd/system/stokerd.{service,socket} \
   usr/share/stoker/{credentials,python-ops}.conf \
   usr/lib/stoker/{libarrow.so.2600,stoker-audio.so,stoker-hdf5,stoker-opencv.so,stoker-parquet} usr/lib/libstoker.so \
   usr/include/stoker/client/{capi/stoker.h,loader/loader.h} usr/lib/cmake/stoker/stoker-config.cmake \

@@ -52,7 +52,8 @@ TEST(OtlpExporterTest, TheVariablesTurnItOffToo) {
     ASSERT_TRUE(options.ok());
     EXPECT_EQ(options->url, "") << name;
   }
-  EXPECT_NE(From({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318"}, {"OTEL_METRICS_EXPORTER", "console,otlp"}})->url, "");
+  EXPECT_NE(From({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318"}, {"OTEL_METRICS_EXPORTER", "console,otlp"}})->url,
+            "");
 }
 
 TEST(OtlpExporterTest, APasswordIsNotShown) {
