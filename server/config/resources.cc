@@ -112,6 +112,7 @@ std::vector<std::vector<int>> NumaNodes(const std::string& root) {
       if (CPU_ISSET(cpu, &allowed)) nodes[node].push_back(cpu);
   }
   std::vector<std::vector<int>> all;
+  all.reserve(nodes.size());
   for (auto& [node, cpus] : nodes) all.push_back(std::move(cpus));
   return all;
 }
