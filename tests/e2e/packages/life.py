@@ -114,14 +114,17 @@ def digest(*arguments, **options):
 
 
 class Reader:
-    """Reads an epoch, and is stopped in its midst."""
+    """Reads an epoch, and is stopped in its midst. Another one begins where it was over before it was seen."""
 
     def __init__(self):
         command = ["stoker", "digest", "--servers", ADDRESS, "--dataset", "noise"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        await_that(lambda: open_streams() == 1, "a stream")
-        self.process.send_signal(signal.SIGSTOP)
-        assert self.process.poll() is None
+        while True:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            await_that(lambda: open_streams() == 1 or self.process.poll() is not None, "a stream")
+            self.process.send_signal(signal.SIGSTOP)
+            if self.process.poll() is None:
+                return
+            assert self.process.wait() == 0, journal()
 
     def digest(self):
         self.process.send_signal(signal.SIGCONT)
