@@ -168,7 +168,7 @@ TEST(YamlProtoTest, ErrorsInAConfigurationNameThePlaceTheKeyAndTheRemedy) {
       {"\"a\\nb\": 1",
        "f.yaml:1:1: a\\nb: unknown key; known are listen, insecure, workers, memory_limit, max_pixels, "
        "cache_dir, log, datasets, pipelines, drain_seconds, span_cache, tls, access, limits, read_ahead, raw_cache, "
-       "decoded_cache, ops, python_ops, admin"},
+       "decoded_cache, ops, python_ops, admin, numa"},
       // Scalars.
       {"workers: abc", "f.yaml:1:10: workers: expected a whole number, found 'abc'"},
       {"workers: 1.5", "f.yaml:1:10: workers: expected a whole number, found '1.5'"},

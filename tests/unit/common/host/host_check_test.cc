@@ -1,5 +1,7 @@
 #include "common/host/host_check.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -15,7 +17,7 @@ using testing::IsEmpty;
 class HostCheckTest : public testing::Test {
  protected:
   HostCheckTest() {
-    host_.root = testing::TempDir() + "host_check";
+    host_.root = testing::TempDir() + "host_check-" + std::to_string(getpid());
     std::filesystem::remove_all(host_.root);
     host_.open_files = 1 << 20;
     host_.locked_bytes = UINT64_MAX;
