@@ -67,7 +67,8 @@ TEST(SettingsTest, AnAdminAddressThatIsOpenNeedsAToken) {
   config.mutable_admin()->set_token_file(file);
   EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("admin.token_file: " + file));
   std::ofstream(file) << "short\n";
-  EXPECT_THAT(Resolve(config).status().message(), testing::HasSubstr("its first line has 5 bytes, where a token has at least 16"));
+  EXPECT_THAT(Resolve(config).status().message(),
+              testing::HasSubstr("its first line has 5 bytes, where a token has at least 16"));
   std::ofstream(file) << "0123456789abcdef";
   ASSERT_TRUE(Resolve(config).ok()) << Resolve(config).status();
   EXPECT_EQ(Resolve(config)->admin->token, "0123456789abcdef");
