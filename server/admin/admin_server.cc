@@ -40,16 +40,16 @@ bool AreEqual(std::string_view a, std::string_view b) {
 }  // namespace
 
 // What somebody asks.
-class AdminServer::Request {
- public:
-  Request(MHD_Connection* connection, const char* path, const char* method)
-      : connection_(connection), path(path), method(method) {}
+struct AdminServer::Request {
+  MHD_Connection* connection;
+  std::string path;
+  std::string_view method;
 
   // Returns the value of `name` in the query of the URL; "" where there is none, or more than kMostValueBytes.
   std::string ValueOf(std::string_view name) const {
     const char* value = nullptr;
     size_t bytes = 0;
-    if (MHD_lookup_connection_value_n(connection_, MHD_GET_ARGUMENT_KIND, name.data(), name.size(), &value, &bytes) !=
+    if (MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, name.data(), name.size(), &value, &bytes) !=
             MHD_YES ||
         value == nullptr || bytes > kMostValueBytes)
       return "";
@@ -57,16 +57,9 @@ class AdminServer::Request {
   }
 
   std::string_view Header(const char* name) const {
-    const char* const value = MHD_lookup_connection_value(connection_, MHD_HEADER_KIND, name);
+    const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
     return value == nullptr ? "" : value;
   }
-
- private:
-  MHD_Connection* const connection_;
-
- public:
-  const std::string path;
-  const std::string_view method;
 };
 
 bool AdminServer::Bears(const Request& request) const {
@@ -117,7 +110,7 @@ class AdminServer::Listener {
                               const char* version, const char* body, size_t* body_size, void** state) {
     Page page;
     try {  // libmicrohttpd is C.
-      page = static_cast<Listener*>(self)->server_.Answer(Request(connection, url, method));
+      page = static_cast<Listener*>(self)->server_.Answer({connection, url, method});
     } catch (const std::exception& error) {
       page = {.status = 500, .body = "this page could not be made\n"};
     }

@@ -35,7 +35,7 @@ class AdminServer {
 
   struct Options {
     std::vector<int> sockets;             // stream sockets that listen, and stay the caller's
-    std::string token;                    // what requests must bear, if it is not empty: see SetToken
+    std::string token;                    // what requests must bear at first, if it is not empty
     std::map<std::string, Route> routes;  // by path: "/metrics"
   };
 
@@ -53,7 +53,7 @@ class AdminServer {
 
  private:
   class Listener;
-  class Request;
+  struct Request;
 
   explicit AdminServer(Options options);
 

@@ -183,7 +183,7 @@ absl::StatusOr<std::string> AdminToken(const std::string& text) {
   absl::StripTrailingAsciiWhitespace(&token);
   if (token.size() >= kLeastTokenBytes) return token;
   return absl::InvalidArgumentError(absl::StrCat("admin.token_file: its first line has ", token.size(),
-                                                 " bytes, where ", "a token has at least ", kLeastTokenBytes,
+                                                 " bytes, where a token has at least ", kLeastTokenBytes,
                                                  "; `openssl rand -hex 32` makes one"));
 }
 

@@ -32,22 +32,19 @@ Page PageForPeople() {
 }
 
 // The pages of other servers show whether this one is ready.
-constexpr char kAllowOrigin[] = "Access-Control-Allow-Origin", kAnyOrigin[] = "*";
+Page ToAnyOrigin(int status, const std::string& body) {
+  return {.status = status, .body = body, .headers = {{"Access-Control-Allow-Origin", "*"}}};
+}
 
 // Whether the server answers; the reason where it does not.
 Page HealthOf(Server& server) {
-  if (server.Healthy()) return {.body = "ok\n", .headers = {{kAllowOrigin, kAnyOrigin}}};
-  return {.status = 503,
-          .body = "gRPC's threads or all workers hang; the log says more\n",
-          .headers = {{kAllowOrigin, kAnyOrigin}}};
+  if (server.Healthy()) return ToAnyOrigin(200, "ok\n");
+  return ToAnyOrigin(503, "gRPC's threads or all workers hang; the log says more\n");
 }
 
 // Whether clients should be sent here.
 Page ReadinessOf(Server& server) {
-  if (server.draining())
-    return {.status = 503,
-            .body = "draining: this server ends what it owes, and stops\n",
-            .headers = {{kAllowOrigin, kAnyOrigin}}};
+  if (server.draining()) return ToAnyOrigin(503, "draining: this server ends what it owes, and stops\n");
   return HealthOf(server);
 }
 

@@ -113,11 +113,12 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_option("--listen", flags.listen, "Address to answer on; port 0 takes a free one [127.0.0.1:7077]")
       ->envname("STOKER_LISTEN")
       ->type_name("HOST:PORT");
-  auto* admin = command
-                    .add_option("--admin", flags.admin,
-                                "Address that tells operators how the server fares: /metrics, /healthz, /status [none]")
-                    ->envname("STOKER_ADMIN")
-                    ->type_name("HOST:PORT");
+  auto* admin =
+      command
+          .add_option("--admin", flags.admin,
+                      "Address, or unix:/path, that tells operators how it fares: /metrics, /healthz, /status [none]")
+          ->envname("STOKER_ADMIN")
+          ->type_name("HOST:PORT");
   command.add_option("--admin-token", flags.admin_token, "File with the token that its requests must bear [none]")
       ->envname("STOKER_ADMIN_TOKEN")
       ->type_name("FILE")

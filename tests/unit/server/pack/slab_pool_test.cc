@@ -52,7 +52,7 @@ TEST(SlabPoolTest, ABufferIsLentToItsOwnNodeWhileThereIsRoomForOthers) {
   EXPECT_EQ(account->TryTake(kMiB, 1)->bytes().data(), second);
   EXPECT_EQ(account->TryTake(kMiB, 0)->bytes().data(), first);
   EXPECT_THAT(account->TryTake(kMiB, 2)->bytes().data(), testing::AllOf(testing::Ne(first), testing::Ne(second)));
-  pool.SetBudget(kOverhead + 2 * kMiB);  // As the idle buffers have, and one more is needed.
+  pool.SetBudget(kOverhead + 2 * kMiB);  // The idle buffers fill it, so there is no room for a new one.
   EXPECT_THAT(account->TryTake(kMiB, 3)->bytes().data(), testing::AnyOf(first, second));
 }
 
