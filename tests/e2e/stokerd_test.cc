@@ -39,6 +39,14 @@ class StokerdTest : public testing::Test {
     return folder_ + "/" + name;
   }
 
+  // A configuration whose one dataset has few samples.
+  std::string Few() {
+    return Write("few.yaml", R"(datasets:
+- name: synthetic
+  synthetic: {samples: 400, fields: [{name: image, dtype: uint8, shape: [8, 8, 3]}]}
+)");
+  }
+
   std::string folder_;
 };
 
@@ -184,9 +192,8 @@ TEST_F(StokerdTest, DamagedFilesPrintNothingRaw) {
 
 TEST_F(StokerdTest, StreamsAreOneLineInAllAndLinesOfTheirOwnForThoseWhoDebug) {
   for (const std::string level : {"info", "debug"}) {
-    StokerdProcess server({"--synthetic", "8x8x3", "--log-level", level});
-    EXPECT_TRUE(
-        RunEpoch({.servers = {server.address()}, .pipeline = v1::Pipeline(), .batch_size = 1 << 19}).status.ok());
+    StokerdProcess server({"--config", Few(), "--log-level", level});
+    EXPECT_TRUE(RunEpoch({.servers = {server.address()}, .pipeline = v1::Pipeline(), .batch_size = 100}).status.ok());
     server.process().Signal(SIGTERM);
     EXPECT_EQ(server.process().Wait(), 0);
     const std::string log = server.process().Stderr();
@@ -222,9 +229,9 @@ TEST_F(StokerdTest, IsReadyForSystemdWhenThePortAnswers) {
   const std::string path = "/tmp/stoker-notify-" + std::to_string(getpid());  // sun_path is short.
   std::filesystem::remove(path);
   NotifySocket systemd(path);
-  StokerdProcess server({"--synthetic", "8x8x3"}, {{"NOTIFY_SOCKET", path}, {"WATCHDOG_USEC", "200000"}});
+  StokerdProcess server({"--config", Few()}, {{"NOTIFY_SOCKET", path}, {"WATCHDOG_USEC", "200000"}});
   EXPECT_THAT(systemd.Await(), HasSubstr("READY=1\nSTATUS=listening on " + server.address()));
-  EXPECT_TRUE(RunEpoch({.servers = {server.address()}, .pipeline = v1::Pipeline(), .batch_size = 1 << 19}).status.ok());
+  EXPECT_TRUE(RunEpoch({.servers = {server.address()}, .pipeline = v1::Pipeline(), .batch_size = 100}).status.ok());
   EXPECT_EQ(systemd.Await(), "WATCHDOG=1");
   server.process().Signal(SIGTERM);
   std::string message = "WATCHDOG=1";

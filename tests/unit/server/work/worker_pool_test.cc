@@ -16,6 +16,7 @@ namespace stoker {
 namespace {
 
 constexpr uint64_t kBudget = uint64_t{256} << 20;
+constexpr uint64_t kSpan = 64;  // samples in most spans
 
 // Time as the pool sees it: only what is read takes any, so that no turn depends on the machine. Thread-safe.
 class FakeClock {
@@ -50,7 +51,7 @@ class FakeDataset : public Dataset {
   absl::Notification* gate = nullptr;
   mutable std::atomic<int> waiting = 0;  // how many reads have come to the gate
   FakeClock* clock = nullptr;
-  std::chrono::nanoseconds reading{5};  // what reading a sample takes by `clock`
+  std::chrono::nanoseconds reading{320};  // what reading a sample takes by `clock`
   uint64_t failing = ~uint64_t{0};
   mutable std::atomic<int> reads = 0;
 
@@ -119,8 +120,8 @@ TEST(WorkerPoolTest, StreamsTakeTurnsHoweverMuchOneWants) {
   WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .clock = clock.clock()});
   auto greedy = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto modest = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
-  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(greedy->Want({0, i % 200 * 4096, 4096}).ok());
-  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(modest->Want({0, i * 4096, 4096}).ok());
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(greedy->Want({0, i % 200 * kSpan, kSpan}).ok());
+  for (uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(modest->Want({0, i * kSpan, kSpan}).ok());
   gate.Notify();
   const auto order = collector.Await(1020);
   const size_t last_of_modest = std::find(order.rbegin(), order.rend(), 2).base() - order.begin();
@@ -134,14 +135,14 @@ TEST(WorkerPoolTest, RestEarnsNoCredit) {
   Collector collector;
   WorkerPool pool({.workers = 1, .slab_bytes = kBudget, .clock = clock.clock()});
   auto worked = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
-  for (uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(worked->Want({0, i % 200 * 4096, 4096}).ok());
+  for (uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(worked->Want({0, i % 200 * kSpan, kSpan}).ok());
   collector.Await(2000);
   // It rests. A stream that is new then must not take all turns until it has worked as long.
   absl::Notification gate;
   dataset->gate = &gate;
   auto fresh = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
-  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(fresh->Want({0, i % 200 * 4096, 4096}).ok());
-  ASSERT_TRUE(worked->Want({0, 0, 4096}).ok());
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(fresh->Want({0, i % 200 * kSpan, kSpan}).ok());
+  ASSERT_TRUE(worked->Want({0, 0, kSpan}).ok());
   gate.Notify();
   const auto order = collector.Await(3001);
   EXPECT_EQ(order.back(), 2) << "the stream that had worked waited for the new one";
@@ -165,8 +166,8 @@ TEST(WorkerPoolTest, APartyGetsNoMoreTurnsForMoreStreams) {
     many.push_back(*pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "many"}));
   auto one = *pool.AddStream(dataset, Plan(*dataset), collector.For(2), {.party = "one"});
   for (uint64_t i = 0; i < 200; ++i) {
-    for (auto& stream : many) ASSERT_TRUE(stream->Want({0, i * 4096, 4096}).ok());
-    ASSERT_TRUE(one->Want({0, i * 4096, 4096}).ok());
+    for (auto& stream : many) ASSERT_TRUE(stream->Want({0, i * kSpan, kSpan}).ok());
+    ASSERT_TRUE(one->Want({0, i * kSpan, kSpan}).ok());
   }
   gate.Notify();
   EXPECT_NEAR(Of(2, collector.Await(1000), 300), 150, 10);
@@ -183,8 +184,8 @@ TEST(WorkerPoolTest, APartyGetsItsPercentWhileOthersWantTheWorkersAndAllWhenThey
   auto bounded = *pool.AddStream(dataset, Plan(*dataset), collector.For(1), {.party = "a", .worker_percent = 10});
   auto other = *pool.AddStream(dataset, Plan(*dataset), collector.For(2), {.party = "b"});
   for (uint64_t i = 0; i < 200; ++i) {
-    ASSERT_TRUE(bounded->Want({0, i * 4096, 4096}).ok());
-    ASSERT_TRUE(other->Want({0, i * 4096, 4096}).ok());
+    ASSERT_TRUE(bounded->Want({0, i * kSpan, kSpan}).ok());
+    ASSERT_TRUE(other->Want({0, i * kSpan, kSpan}).ok());
   }
   gate.Notify();
   EXPECT_NEAR(Of(1, collector.Await(400), 200), 20, 5);
@@ -230,13 +231,13 @@ TEST(WorkerPoolTest, AStreamThatStalledTakesNoTurnsFromOneThatJoins) {
   WorkerPool pool({.workers = 4, .slab_bytes = kBudget});
   auto stalled = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto joins = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
-  for (uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 4096, 4096}).ok());
-  absl::SleepFor(absl::Seconds(1));  // As long as thousands of spans take.
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 1024, 1024}).ok());
+  absl::SleepFor(absl::Seconds(1));  // As long as a thousand spans take.
   gate.Notify();
   collector.Await(8);
-  ASSERT_TRUE(joins->Want({0, 0, 4096}).ok());
+  ASSERT_TRUE(joins->Want({0, 0, 1024}).ok());
   const auto before = static_cast<ptrdiff_t>(collector.Await(0).size());
-  const auto order = collector.Await(3001);
+  const auto order = collector.Await(1001);
   EXPECT_LT(std::find(order.begin(), order.end(), 2) - order.begin(), before + 100)
       << "it waited for the one that stalled";
 }
