@@ -17,10 +17,16 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 endif()
 target_link_libraries(stoker_compile_options INTERFACE Threads::Threads)
+# It links in a fifth of the time what is not shipped.
+if(NOT CMAKE_CROSSCOMPILING)
+  find_program(STOKER_MOLD ld.mold)
+  mark_as_advanced(STOKER_MOLD)
+endif()
 if(STOKER_SANITIZE)
   target_compile_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
-  target_link_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE})
+  target_link_options(stoker_compile_options INTERFACE -fsanitize=${STOKER_SANITIZE}
+    $<$<BOOL:${STOKER_MOLD}>:-fuse-ld=mold>)
   target_compile_definitions(stoker_compile_options INTERFACE STOKER_SANITIZED)
   # Clang would also compare the types of functions that dlsym found, whose structs are declared on either side.
   target_compile_options(stoker_compile_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
@@ -45,9 +51,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# stoker_library(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...]) adds the library stoker::NAME of one folder.
+# stoker_library(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...] [OPTIMIZED] [HOT]) adds the library stoker::NAME of one
+# folder. OPTIMIZED says that its loops take most of a test's time, or that its arithmetic must be the same on every CPU:
+# presets that optimize nothing else, asan and arm64, compile it by the flags STOKER_OPTIMIZED. HOT says so too, and that
+# benchmarks watch it: its files compile one by one wherever it is optimized as in release.
 function(stoker_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED;HOT" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(stoker_${name} STATIC ${ARG_SOURCES})
   add_library(stoker::${name} ALIAS stoker_${name})
   set_target_properties(stoker_${name} PROPERTIES EXPORT_NAME ${name})
@@ -55,6 +64,12 @@ function(stoker_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/stoker>)
   target_link_libraries(stoker_${name} PUBLIC ${ARG_DEPENDS}
     PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:stoker_compile_options>)
+  if(ARG_OPTIMIZED OR ARG_HOT)
+    target_compile_options(stoker_${name} PRIVATE ${STOKER_OPTIMIZED})
+  endif()
+  if(ARG_HOT AND NOT STOKER_SANITIZE)
+    set_target_properties(stoker_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
 endfunction()
 
 # stoker_program(NAME SOURCES ... DEPENDS ...) adds the executable NAME, which is built into bin/.
@@ -74,12 +89,14 @@ function(stoker_test name)
   if(ARG_ALONE)
     set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
-  # What is tested is compiled as it is shipped. The tests themselves need not be fast, and compile in half the time when
-  # what sanitizers add is not optimized.
-  if(STOKER_SANITIZE)
+  # What is tested is compiled as it is shipped. The tests themselves need not be fast.
+  if(STOKER_OPTIMIZED)
     target_compile_options(${name} PRIVATE -O0)
   else()
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(STOKER_MOLD)
+    target_link_options(${name} PRIVATE -fuse-ld=mold)
   endif()
   if(ARG_CONCURRENT)
     list(APPEND ARG_PROPERTIES LABELS concurrent)
