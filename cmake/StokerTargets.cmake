@@ -17,7 +17,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 endif()
 target_link_libraries(stoker_compile_options INTERFACE Threads::Threads)
-# It links in a fifth of the time what is not shipped.
+# mold links what is not shipped, in a fifth of the time.
 if(NOT CMAKE_CROSSCOMPILING)
   find_program(STOKER_MOLD ld.mold)
   mark_as_advanced(STOKER_MOLD)

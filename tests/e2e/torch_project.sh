@@ -36,7 +36,8 @@ launcher=$(command -v ccache || true)
 for project in examples tests/integration/torch; do
   cmake -S "$source/$project" -B "$work/$project" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" "${find_torch[@]}" \
     --no-warn-unused-cli -DCMAKE_DISABLE_FIND_PACKAGE_gRPC=ON -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON \
-    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_FLAGS="$flags" --log-level=ERROR -Wno-dev >/dev/null
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_FLAGS="$flags" \
+    --log-level=ERROR -Wno-dev >/dev/null
   cmake --build "$work/$project"
 done
 

@@ -231,13 +231,13 @@ TEST(WorkerPoolTest, AStreamThatStalledTakesNoTurnsFromOneThatJoins) {
   WorkerPool pool({.workers = 4, .slab_bytes = kBudget});
   auto stalled = *pool.AddStream(dataset, Plan(*dataset), collector.For(1));
   auto joins = *pool.AddStream(dataset, Plan(*dataset), collector.For(2));
-  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 1024, 1024}).ok());
-  absl::SleepFor(absl::Seconds(1));  // As long as a thousand spans take.
+  for (uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(stalled->Want({0, i % 200 * 1024, 1024}).ok());
+  absl::SleepFor(absl::Seconds(1));  // Thousands of spans take as long.
   gate.Notify();
   collector.Await(8);
   ASSERT_TRUE(joins->Want({0, 0, 1024}).ok());
   const auto before = static_cast<ptrdiff_t>(collector.Await(0).size());
-  const auto order = collector.Await(1001);
+  const auto order = collector.Await(3001);
   EXPECT_LT(std::find(order.begin(), order.end(), 2) - order.begin(), before + 100)
       << "it waited for the one that stalled";
 }
